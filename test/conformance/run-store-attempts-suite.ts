@@ -3,7 +3,7 @@ import type { RunStore, StoredGoalAttempt } from '../../shared/runs/run-store.ts
 import { time } from './run-store-fixture.ts'
 
 /** What a lineage keeps of its failed attempts at a goal. */
-export function goalAttemptTests(store: () => RunStore): void {
+export function goalAttemptTests(store: () => RunStore, heavy: string[]): void {
   const attempt = (run_id: string, ms = 1): Omit<StoredGoalAttempt, 'n'> => ({
     run_id,
     at: time(ms),
@@ -16,7 +16,7 @@ export function goalAttemptTests(store: () => RunStore): void {
   const put = (n: number, of: Omit<StoredGoalAttempt, 'n'>, root = 'run_0', tenant = 'main') =>
     store().putGoalAttempt(tenant, root, n, of)
 
-  describe('attempts at a goal', () => {
+  describe('attempts at a goal', { tags: heavy }, () => {
     test('are there whole, in order of their numbers, also past nine', async () => {
       expect(await store().goalAttempts('main', 'run_0')).toEqual([])
       for (const n of [2, 1, 10, 3]) expect(await put(n, attempt(`run_${n}`))).toBe(true)

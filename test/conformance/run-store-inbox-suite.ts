@@ -7,11 +7,11 @@ import { ending, keyOf, newRun, pending, question, step, time } from './run-stor
 type Store = () => RunStore
 
 /** Index 3: what people of a tenant were asked, over all its runs. */
-export function inboxTests(store: Store): void {
+export function inboxTests(store: Store, heavy: string[]): void {
   describe('the inbox', () => {
     openTests(store)
     closedTests(store)
-    cursorTests(store)
+    cursorTests(store, heavy)
   })
 }
 
@@ -148,10 +148,10 @@ function closedTests(store: Store): void {
   })
 }
 
-function cursorTests(store: Store): void {
+function cursorTests(store: Store, tags: string[]): void {
   const A_RUN = atMost(100)
 
-  test('a thousand open ones of ten runs come in pages, each once, in order', { timeout: 120_000 }, async () => {
+  test('a thousand open ones of ten runs come in pages, each once, in order', { tags, timeout: 120_000 }, async () => {
     const runs = await Promise.all(Array.from({ length: 10 }, (_, n) => begun(store, n)))
     // Many of one moment: what is equally old keeps an order.
     await Promise.all(

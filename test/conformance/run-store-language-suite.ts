@@ -7,11 +7,11 @@ import { at, ending, keyOf, newRun, ready, step, time } from './run-store-fixtur
 import { cachedResult } from './run-store-model.ts'
 
 /** What a run store promises for fan-outs, bounces, children and kept results. */
-export function languageTests(store: () => RunStore): void {
-  describe('foreach items', () => itemTests(store))
-  describe('projections of items', () => itemProjectionTests(store))
+export function languageTests(store: () => RunStore, heavy: string[]): void {
+  describe('foreach items', () => itemTests(store, heavy))
+  describe('projections of items', { tags: heavy }, () => itemProjectionTests(store))
   describe('bounce modules and children', () => linkTests(store))
-  describe('kept results', () => cacheTests(store))
+  describe('kept results', { tags: heavy }, () => cacheTests(store))
 }
 
 const already = { ok: false, because: 'already' }
@@ -30,7 +30,7 @@ function itemStep(run: RunKey, item: number, place: number, over: Partial<Append
 const opening = (run: RunKey, place = at(1, 10)) => step(run, '5', place, { open_items: { block: 5 } })
 const closing = (run: RunKey, place = at(1, 90)) => step(run, '5', place, { drop_items: { block: 5 } })
 
-function itemTests(store: () => RunStore): void {
+function itemTests(store: () => RunStore, tags: string[]): void {
   test('items have lanes from the opening of their block to its end; blocks beside it keep theirs', async () => {
     const run = await begun(store)
     await store().append(step(run, '50', 10))
@@ -101,7 +101,7 @@ function itemTests(store: () => RunStore): void {
     expect((await store().head(run))?.seq).toBe(1)
   })
 
-  test('a thousand items leave HEAD in one append', { timeout: 60_000 }, async () => {
+  test('a thousand items leave HEAD in one append', { tags, timeout: 60_000 }, async () => {
     const run = await begun(store)
     await store().append(opening(run))
     const many = atMost(1_000)

@@ -7,12 +7,12 @@ import { at, ending, keyOf, newRun, ready, step } from './run-store-fixture.ts'
 type Store = () => RunStore
 
 /** The ledger of a run, its closed hash chain and the stop of one block. */
-export function ledgerTests(store: Store): void {
-  describe('the ledger', () => budgetTests(store))
-  describe('shares of a foreach block', () => shareTests(store))
-  describe('the bytes of bodies', () => storedTests(store))
-  describe('the closed hash chain', () => sealTests(store))
-  describe('STOP of a block', () => stopTests(store))
+export function ledgerTests(store: Store, heavy: string[]): void {
+  describe('the ledger', () => budgetTests(store, heavy))
+  describe('shares of a foreach block', { tags: heavy }, () => shareTests(store))
+  describe('the bytes of bodies', () => storedTests(store, heavy))
+  describe('the closed hash chain', () => sealTests(store, heavy))
+  describe('STOP of a block', { tags: heavy }, () => stopTests(store))
 }
 
 const amount = (tokens: number, usd_micros = 0): Amount => ({ tokens, usd_micros })
@@ -34,7 +34,7 @@ const settling = (run: RunKey, lane: string, reserved: Amount, spent: Spent) =>
 const NO_ROOM = { ok: false, because: 'budget' }
 const NO_SHARE = { ok: false, because: 'share' }
 
-function budgetTests(store: Store): void {
+function budgetTests(store: Store, tags: string[]): void {
   test('begins at zero under the caps the run was created with', async () => {
     const run = await begun(store, { cap_tokens: 100, cap_usd_micros: 5 })
     expect(await ledger(store, run)).toEqual({
@@ -61,7 +61,7 @@ function budgetTests(store: Store): void {
     })
   })
 
-  test('fifty reservations at once: as many as fit, committed never over the cap', async () => {
+  test('fifty reservations at once: as many as fit, committed never over the cap', { tags }, async () => {
     const run = await begun(store, { cap_tokens: 100 })
     const lanes = Array.from({ length: 50 }, (_, i) => String(i))
     const done = await Promise.all(lanes.map((lane) => store().append(reserving(run, lane, amount(7, 3)))))
@@ -210,7 +210,7 @@ function budgetTests(store: Store): void {
   })
 }
 
-function storedTests(store: Store): void {
+function storedTests(store: Store, tags: string[]): void {
   const stored = async (run: RunKey) => (await store().head(run, []))?.stored_bytes
 
   test('begin with what was stored for the start, and are added to by appends that were taken', async () => {
@@ -228,7 +228,7 @@ function storedTests(store: Store): void {
     expect((await store().list('main', { limit: 5 })).runs[0]?.head.stored_bytes).toBe(750)
   })
 
-  test('begin at nothing, and lose none of fifty that come at once', async () => {
+  test('begin at nothing, and lose none of fifty that come at once', { tags }, async () => {
     const run = await begun(store, undefined)
     expect(await stored(run)).toBe(0)
     const lanes = Array.from({ length: 50 }, (_, i) => String(i))
@@ -272,7 +272,7 @@ function shareTests(store: Store): void {
   })
 }
 
-function sealTests(store: Store): void {
+function sealTests(store: Store, tags: string[]): void {
   const holds = async (run: RunKey) => {
     const sealed = await store().sealed(run)
     const events = await store().events(run, 0, 10_000)
@@ -299,7 +299,7 @@ function sealTests(store: Store): void {
     expect([written, sealed]).toEqual([92, 92])
   })
 
-  test('holds after many writers at once', async () => {
+  test('holds after many writers at once', { tags }, async () => {
     const run = await begun(store, undefined)
     const lanes = Array.from({ length: 40 }, (_, i) => String(i))
     await Promise.all(lanes.map((lane) => store().append(step(run, lane, at(1, 10)))))

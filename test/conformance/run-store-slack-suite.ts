@@ -5,10 +5,10 @@ import { keyOf, newRun, question, time } from './run-store-fixture.ts'
 type Store = () => RunStore
 
 /** What talking to people over a channel that repeats itself needs: requests known again, turns, where a message is. */
-export function slackItemTests(store: Store): void {
+export function slackItemTests(store: Store, heavy: string[]): void {
   describe('noted requests', () => notedTests(store))
-  describe('turns', () => turnTests(store))
-  describe('the message of an approval', () => messageTests(store))
+  describe('turns', { tags: heavy }, () => turnTests(store))
+  describe('the message of an approval', { tags: heavy }, () => messageTests(store))
 }
 
 const CLICK = { tenant: 'main', route: 'slack', key: 'T1|U1|apr_1|approve|1.2' }

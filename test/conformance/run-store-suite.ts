@@ -20,8 +20,11 @@ export interface OpenedRunStore {
   close(): Promise<void>
 }
 
-/** What every run store promises (shared/runs/run-store.ts). A new place is admitted by one call of this. */
-export function runStoreSuite(name: string, open: () => Promise<OpenedRunStore>): void {
+/**
+ * What every run store promises (shared/runs/run-store.ts). A new place is admitted by one call of this; what is
+ * not asked over a wire every day has the tags `heavy` there.
+ */
+export function runStoreSuite(name: string, open: () => Promise<OpenedRunStore>, heavy: string[] = []): void {
   describe(`run store: ${name}`, () => {
     let opened: OpenedRunStore
     beforeEach(async () => {
@@ -33,29 +36,30 @@ export function runStoreSuite(name: string, open: () => Promise<OpenedRunStore>)
     describe('create', () => createTests(store))
     describe('append', () => appendTests(store))
     describe('refusals', () => refusalTests(store))
-    describe('many writers at once', () => concurrencyTests(store))
+    describe('many writers at once', () => concurrencyTests(store, heavy))
     describe('HEAD and outbox', () => headTests(store))
-    describe('events', () => eventTests(store))
-    describe('projections and leases', () => projectionTests(store))
-    describe('approvals', () => approvalTests(store))
-    describe('joins', () => joinTests(store))
+    describe('events', () => eventTests(store, heavy))
+    describe('projections and leases', { tags: heavy }, () => projectionTests(store))
+    describe('approvals', { tags: heavy }, () => approvalTests(store))
+    describe('joins', { tags: heavy }, () => joinTests(store))
     describe('lists', () => listTests(store))
-    describe('context and artifacts', () => contextTests(store))
-    inboxTests(store)
-    describe('damaged items', () =>
+    describe('context and artifacts', { tags: heavy }, () => contextTests(store))
+    inboxTests(store, heavy)
+    describe('damaged items', { tags: heavy }, () =>
       damageTests(() => ({
         ...opened,
         async ask(n) {
           const run = await begun(store, n)
           return { run, id: await ask(store, run, 0) }
         },
-      })))
-    languageTests(store)
-    ledgerTests(store)
-    tenantItemTests(store)
+      })),
+    )
+    languageTests(store, heavy)
+    ledgerTests(store, heavy)
+    tenantItemTests(store, heavy)
     describe('tenants', () => tenantTests(store))
     describe('another process', () => reopenTests(() => opened))
-    describe('model', () => modelTests(open))
+    describe('model', { tags: heavy }, () => modelTests(open))
   })
 }
 
@@ -349,8 +353,8 @@ function refusalTests(store: Store): void {
   })
 }
 
-function concurrencyTests(store: Store): void {
-  test(`${AT_ONCE} appends at once, each on its lane, all take their place`, async () => {
+function concurrencyTests(store: Store, tags: string[]): void {
+  test(`${AT_ONCE} appends at once, each on its lane, all take their place`, { tags }, async () => {
     const run = await begun(store)
     const done = await Promise.all(upTo(AT_ONCE).map((n) => store().append(step(run, String(n), 1_010))))
     expect(done.map((answer) => (answer.ok ? answer.seq : 0)).sort((a, b) => a - b)).toEqual(
@@ -360,7 +364,7 @@ function concurrencyTests(store: Store): void {
     expect(Object.keys((await store().head(run))?.lanes ?? {})).toHaveLength(AT_ONCE + 1)
   })
 
-  test(`of ${AT_ONCE} appends at once on one lane one is taken, the others are "already"`, async () => {
+  test(`of ${AT_ONCE} appends at once on one lane one is taken, the others are "already"`, { tags }, async () => {
     const run = await begun(store)
     const done = await Promise.all(upTo(AT_ONCE).map(() => store().append(step(run, '0', 1_010))))
     expect(done.filter(({ ok }) => ok)).toHaveLength(1)
@@ -492,8 +496,8 @@ function headTests(store: Store): void {
   })
 }
 
-function eventTests(store: Store): void {
-  test('a reader going on from any cursor sees each event once, in order', async () => {
+function eventTests(store: Store, tags: string[]): void {
+  test('a reader going on from any cursor sees each event once, in order', { tags }, async () => {
     const run = await begun(store)
     await Promise.all(
       upTo(30).map((n) => store().append(step(run, String(n), 10, { events: [ready('a'), ready('b')] }))),

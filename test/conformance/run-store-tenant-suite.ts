@@ -9,16 +9,16 @@ import { webhookItemTests } from './run-store-webhooks-suite.ts'
 type Store = () => RunStore
 
 /** What is a tenant's and not one run's: leases, the queue, the hold of starts, rates, noted requests, turns, lineages. */
-export function tenantItemTests(store: Store): void {
-  describe('leases', () => leaseTests(store))
-  describe('the queue', () => queueTests(store))
-  describe('the hold of starts', () => holdTests(store))
-  describe('the request rate', () => rateTests(store))
-  describe('stored bytes', () => storedTests(store))
-  describe('lineages', () => lineageTests(store))
-  goalAttemptTests(store)
-  slackItemTests(store)
-  webhookItemTests(store)
+export function tenantItemTests(store: Store, heavy: string[]): void {
+  describe('leases', () => leaseTests(store, heavy))
+  describe('the queue', { tags: heavy }, () => queueTests(store))
+  describe('the hold of starts', { tags: heavy }, () => holdTests(store))
+  describe('the request rate', () => rateTests(store, heavy))
+  describe('stored bytes', { tags: heavy }, () => storedTests(store))
+  describe('lineages', () => lineageTests(store, heavy))
+  goalAttemptTests(store, heavy)
+  slackItemTests(store, heavy)
+  webhookItemTests(store, heavy)
 }
 
 const many = (n: number) => Array.from({ length: n }, (_, i) => `h${i}`)
@@ -47,8 +47,8 @@ function storedTests(store: Store): void {
   })
 }
 
-function leaseTests(store: Store): void {
-  test('a hundred at once with a cap of 20: exactly 20 have one', async () => {
+function leaseTests(store: Store, tags: string[]): void {
+  test('a hundred at once with a cap of 20: exactly 20 have one', { tags }, async () => {
     const taken = await Promise.all(many(100).map((holder) => store().takeLease(RUNS, holder, time(1), 20)))
     const winners = many(100).filter((_, i) => taken[i])
     expect(winners).toHaveLength(20)
@@ -104,7 +104,7 @@ function leaseTests(store: Store): void {
     expect(await store().leases({ ...RUNS, name: 'nobody' })).toEqual({})
   })
 
-  test('an extension and a hundred takings and drops at once lose nothing of each other', async () => {
+  test('an extension and a hundred takings and drops at once lose nothing of each other', { tags }, async () => {
     const [staying, going, coming] = ['s', 'g', 'c'].map((kind) => many(40).map((name) => kind + name))
     for (const holder of [...(staying ?? []), ...(going ?? [])]) await store().takeLease(RUNS, holder, time(1), 1_000)
     await Promise.all([
@@ -241,8 +241,8 @@ function holdTests(store: Store): void {
   })
 }
 
-function rateTests(store: Store): void {
-  test('fifty at once with a cap of 20: exactly 20 are counted', async () => {
+function rateTests(store: Store, tags: string[]): void {
+  test('fifty at once with a cap of 20: exactly 20 are counted', { tags }, async () => {
     const counted = await Promise.all(many(50).map(() => store().countRequest('main', 'user:ana', '12:00', 20)))
     expect(counted.filter(Boolean)).toHaveLength(20)
     expect(await store().countRequest('main', 'user:ana', '12:00', 20)).toBe(false)
@@ -265,7 +265,7 @@ function rateTests(store: Store): void {
   })
 }
 
-function lineageTests(store: Store): void {
+function lineageTests(store: Store, tags: string[]): void {
   const link = (n: number, ms: number, from = 'run_0') =>
     ({ run_id: `run_${n}`, from, kind: 'retry', at: time(ms) }) as const
 
@@ -276,7 +276,7 @@ function lineageTests(store: Store): void {
     expect(await store().lineage('main', 'run_0')).toEqual([link(2, 5), link(3, 5), link(1, 9)])
   })
 
-  test('of two hundred at once none is lost; roots and tenants are each their own', async () => {
+  test('of two hundred at once none is lost; roots and tenants are each their own', { tags }, async () => {
     const links = Array.from({ length: 200 }, (_, i) => link(i, i))
     await Promise.all([...links, ...links].map((one) => store().linkRun('main', 'run_0', one)))
     expect(await store().lineage('main', 'run_0')).toEqual(links)

@@ -7,9 +7,9 @@ import { at, ending, keyOf, newRun, step, time } from './run-store-fixture.ts'
 type Store = () => RunStore
 
 /** What telling endpoints needs: entries of the outbox that move, and messages nobody took. */
-export function webhookItemTests(store: Store): void {
+export function webhookItemTests(store: Store, heavy: string[]): void {
   describe('entries that move', () => entryTests(store))
-  describe('dead webhooks', () => deadTests(store))
+  describe('dead webhooks', { tags: heavy }, () => deadTests(store))
 }
 
 const ENTRY: EndpointEntry = { id: 'endpoint-billing', at: time(0), kind: 'endpoint', endpoint: 'billing', from_seq: 1 }

@@ -1,10 +1,14 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { RunEvent } from '../../shared/runs/event.ts'
+import { firstDaily } from '../how-much.ts'
 import { block, bounce, expectFoldStored, goodFrom, probe, story } from './loop.ts'
 import { openTestPlace, provider, type TestPlace } from './test-place.ts'
 
 let open: TestPlace | undefined
+/** Ends the functions that hang: a place that closes waits for them. */
+let letGo = () => {}
 afterEach(async () => {
+  letGo()
   await open?.close()
   open = undefined
 })
@@ -177,7 +181,9 @@ describe('close-module', () => {
     const hold: typeof append = (change) => {
       if (change.lane !== 'm0') return append(change)
       closing()
-      return new Promise(() => undefined)
+      return new Promise((_, no) => {
+        letGo = () => no(new Error('the function is gone'))
+      })
     }
     Object.assign(runs, { append: hold })
     const id = await place.start({ blocks })
@@ -208,27 +214,29 @@ describe('close-module', () => {
   const chain = Array.from({ length: 80 }, (_, i) => block(long(i), i === 0 ? [] : [long(i - 1)]))
   const LONG = [...chain, block('review', [long(79)], bounce(long(0), 2))]
 
-  test.each([
+  for (const { tags, rows } of firstDaily<[string, readonly object[], number]>(1, [
     ['before its answer', LOOP, 2],
     ['between two parts of what it writes', LONG, 81],
-  ])('that died %s is finished by the next one', async (_when, blocks, size) => {
-    const { place, id, close } = await failedReview(blocks)
-    open = place
-    const { runs } = place.place.world
-    const append = runs.append.bind(runs)
-    const dies: typeof append = async (change) => {
-      await append(change)
-      throw new Error('the function is gone')
-    }
-    Object.assign(runs, { append: dies })
-    await expect(close(0)).rejects.toThrow()
-    Object.assign(runs, { append })
-    const head = await place.place.world.runs.head({ tenant: 'main', run_id: id })
-    expect(head?.modules[0]?.epoch ?? 0).toBe(size === 2 ? 1 : 0)
-    expect(await close(0)).toEqual({ again: true, e: 1 })
-    const events = await place.events(id)
-    expect(events.flatMap(({ type, data }) => (type === 'block:rerouted' ? data.reset : []))).toHaveLength(size)
-  })
+  ])) {
+    test.each(rows)('that died %s is finished by the next one', { tags }, async (_when, blocks, size) => {
+      const { place, id, close } = await failedReview(blocks)
+      open = place
+      const { runs } = place.place.world
+      const append = runs.append.bind(runs)
+      const dies: typeof append = async (change) => {
+        await append(change)
+        throw new Error('the function is gone')
+      }
+      Object.assign(runs, { append: dies })
+      await expect(close(0)).rejects.toThrow()
+      Object.assign(runs, { append })
+      const head = await place.place.world.runs.head({ tenant: 'main', run_id: id })
+      expect(head?.modules[0]?.epoch ?? 0).toBe(size === 2 ? 1 : 0)
+      expect(await close(0)).toEqual({ again: true, e: 1 })
+      const events = await place.events(id)
+      expect(events.flatMap(({ type, data }) => (type === 'block:rerouted' ? data.reset : []))).toHaveLength(size)
+    })
+  }
 
   test('knows the failed gates also when their projection was never written', async () => {
     open = await openTestPlace({ providers: { probe: probe({ review: goodFrom(3) }) } })

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { PlaceOptions } from '../../infra/local/place.ts'
 import { Fault } from '../../shared/errors.ts'
-import { EACH } from '../how-much.ts'
+import { EACH, firstDaily } from '../how-much.ts'
 import { block, child, childOf, deployDocument, headOf, lastOf, startsOf } from './child-place.ts'
 import { fastClock } from './fast-clock.ts'
 import { openTestPlace, provider, type TestPlace } from './test-place.ts'
@@ -100,17 +100,15 @@ async function killedAt(n: number, when: 'before' | 'after'): Promise<string | u
 }
 
 describe('kill -9', () => {
-  test.each(['before', 'after'] as const)(
-    '%s any step: the run completes, each child ran once',
-    async (when) => {
+  for (const { tags, rows } of firstDaily<'before' | 'after'>(1, ['after', 'before'])) {
+    test.each(rows)('%s any step: the run completes, each child ran once', { tags, timeout: 120_000 }, async (when) => {
       const steps = await countSteps()
       expect(steps).toBeGreaterThan(25)
       const wrong: (string | undefined)[] = []
       for (let n = 1; n <= steps; n += EACH) wrong.push(await killedAt(n, when))
       expect(wrong.filter((problem) => problem !== undefined)).toEqual([])
-    },
-    120_000,
-  )
+    })
+  }
 })
 
 describe('open-child', () => {

@@ -11,6 +11,7 @@ import { readEntity } from '../../shared/graph/entity.ts'
 import { BATCH } from '../../shared/graph/graph-store.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { SettingsSchema } from '../../shared/settings/settings.ts'
+import { firstDaily } from '../how-much.ts'
 
 /** dags/country-brief.yaml on the countries of the world, as `npm run demo:research` imports them. */
 const DOCUMENT = readFileSync(join(import.meta.dirname, '../../dags/country-brief.yaml'), 'utf8')
@@ -92,26 +93,28 @@ describe('country-brief', () => {
     expect(brief).not.toMatch(/undefined|null|Note:|\{\{/)
   })
 
-  test.each([
+  for (const { tags, rows } of firstDaily<[string, string, string]>(2, [
     ['a changed quotation', '- China, capital: Shanghai [1].', 'verify quotations-stand-in-the-evidence'],
-    ['a sentence without a source', '- Bhutan is a kingdom in the mountains.', 'verify every-sentence-cites'],
-    ['a source that is not there', '- Bhutan is a kingdom in the mountains [900].', 'verify every-citation-exists'],
     [
       'a number nobody said',
       '- Bhutan has 77 valleys between its mountains [1].',
       'verify numbers-stand-in-the-evidence',
     ],
-  ])('a draft with %s never reaches a person', async (_, line, gate) => {
-    const tampered = DOCUMENT.replace(
-      '          {{inputs.neighbours}}\n',
-      `          {{inputs.neighbours}}\n          ${line}\n`,
-    )
-    expect(tampered).not.toBe(DOCUMENT)
-    const { events } = await runToEnd(tampered, 'Bhutan')
-    expect(failed(events)).toContain(gate)
-    expect(events.at(-1)).toMatchObject({ type: 'run:failed', data: { block_id: 'verify' } })
-    expect(events.some(({ type }) => type === 'approval:requested')).toBe(false)
-  })
+    ['a sentence without a source', '- Bhutan is a kingdom in the mountains.', 'verify every-sentence-cites'],
+    ['a source that is not there', '- Bhutan is a kingdom in the mountains [900].', 'verify every-citation-exists'],
+  ])) {
+    test.each(rows)('a draft with %s never reaches a person', { tags }, async (_, line, gate) => {
+      const tampered = DOCUMENT.replace(
+        '          {{inputs.neighbours}}\n',
+        `          {{inputs.neighbours}}\n          ${line}\n`,
+      )
+      expect(tampered).not.toBe(DOCUMENT)
+      const { events } = await runToEnd(tampered, 'Bhutan')
+      expect(failed(events)).toContain(gate)
+      expect(events.at(-1)).toMatchObject({ type: 'run:failed', data: { block_id: 'verify' } })
+      expect(events.some(({ type }) => type === 'approval:requested')).toBe(false)
+    })
+  }
 
   test('a country the graph does not know ends at the question, with what to do', async () => {
     const { events } = await runToEnd(DOCUMENT, 'Atlantis')

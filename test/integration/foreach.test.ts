@@ -109,7 +109,7 @@ describe('a foreach block', () => {
     expect(calls).toEqual([])
   })
 
-  test('takes a thousand items, forty at a time at most', { timeout: 120_000 }, async () => {
+  test('takes a thousand items, forty at a time at most', { tags: ['thorough'], timeout: 120_000 }, async () => {
     let now = 0
     let most = 0
     const { place, calls } = await shouting(async () => {

@@ -10,7 +10,10 @@ afterEach(async () => {
 
 const MOST = 200
 
-test('a run asks 200 questions; what would be one more fails as if it could not ask', async () => {
+test('a run asks 200 questions; what would be one more fails as if it could not ask', {
+  tags: ['thorough'],
+  timeout: 90_000,
+}, async () => {
   const { probe } = counting()
   open = await openTestPlace({ providers: { probe } })
   const ids = Array.from({ length: MOST + 2 }, (_, i) => `b${i}`)
@@ -27,4 +30,4 @@ test('a run asks 200 questions; what would be one more fails as if it could not 
   expect((await decide(open, run, await asked(open, run, first), 'waive', 'good enough')).status).toBe(200)
   await open.until(run, ({ type, block_id }) => type === 'block:completed' && block_id === first)
   await expectVerified(open, run)
-}, 90_000)
+})

@@ -10,7 +10,19 @@ export interface Bundled {
   metafile(): Metafile
 }
 
-/** The bundles of these parts, of all functions or `only` some, made once in a test run: all take half a minute of a core. */
+/** One of each kind of function: what is asked of bundles every day. All take half a minute of a core. */
+export const A_FEW = [
+  'get-health',
+  'get-config',
+  'get-dag-schema',
+  'list-runs',
+  'get-outputs',
+  'run-block',
+  'net-gate',
+  'shell-gate',
+]
+
+/** The bundles of these parts, of all functions or `only` some, made once in a test run. */
 export async function bundled(parts: BundleParts, only?: readonly string[]): Promise<Bundled> {
   const dir = await onceARun({ bundles: parts, only }, async (making) => {
     const { bundleFunctions } = await import('../../../infra/aws/bundle.ts')

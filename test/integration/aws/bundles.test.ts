@@ -14,11 +14,11 @@ import { STAGES } from '../../../shared/research/stages.ts'
 import { ROUTES } from '../../../shared/routes.ts'
 import { WHOLE } from '../../how-much.ts'
 import { ROOT } from './assembly.ts'
-import { bundled } from './bundled.ts'
+import { A_FEW, bundled } from './bundled.ts'
 import { importBundle, importBundles } from './function-process.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'sluice-bundles-'))
-let built = ''
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 const settings = readStageSettings(ROOT, { stage: 'dev' })
 const parts = {
@@ -27,136 +27,151 @@ const parts = {
   names: stageNames('dev'),
 }
 
-beforeAll(async () => {
-  built = (await bundled(parts)).built
-}, 240_000)
-afterAll(() => rmSync(dir, { recursive: true, force: true }))
+for (const { tags, of, only } of [
+  { tags: [], of: 'a few functions', only: A_FEW },
+  { tags: ['thorough'], of: 'all functions', only: undefined },
+]) {
+  describe(`the bundles of ${of}`, { tags }, () => bundlesHold(only))
+}
 
-const bytes = (name: string, file = 'index.mjs') => statSync(join(built, name, file)).size
-const text = (name: string) => readFileSync(join(built, name, 'index.mjs'), 'utf8')
-const NAMES = FUNCTIONS.map(({ name }) => name)
+function bundlesHold(only?: readonly string[]): void {
+  const LINES = FUNCTIONS.filter(({ name }) => only?.includes(name) ?? true)
+  const NAMES = LINES.map(({ name }) => name)
+  let built = ''
+  beforeAll(async () => {
+    built = (await bundled(parts, only)).built
+  }, 240_000)
+  const bytes = (name: string, file = 'index.mjs') => statSync(join(built, name, file)).size
+  const text = (name: string) => readFileSync(join(built, name, 'index.mjs'), 'utf8')
 
-describe('sizes', () => {
-  test('are what cold starts can bear', () => {
-    const rows = FUNCTIONS.map(({ name }) => `${name.padEnd(17)}${Math.round(bytes(name) / 1_000)} KB`)
-    process.stdout.write(
-      `${rows.join('\n')}\nisolate-worker   ${Math.round(bytes('run-block', 'isolate-worker.mjs') / 1_000)} KB\n`,
-    )
-    const tableOnly = FUNCTIONS.filter(({ name, ports }) => {
-      const isRoute = ROUTES.some((route) => route.name === name)
-      return isRoute && ports.every((port) => port === 'runs' || port === 'waker')
+  describe('sizes', () => {
+    test('are what cold starts can bear', () => {
+      const rows = LINES.map(({ name }) => `${name.padEnd(17)}${Math.round(bytes(name) / 1_000)} KB`)
+      process.stdout.write(
+        `${rows.join('\n')}\nisolate-worker   ${Math.round(bytes('run-block', 'isolate-worker.mjs') / 1_000)} KB\n`,
+      )
+      const tableOnly = LINES.filter(({ name, ports }) => {
+        const isRoute = ROUTES.some((route) => route.name === name)
+        return isRoute && ports.every((port) => port === 'runs' || port === 'waker')
+      })
+      expect(tableOnly.length).toBeGreaterThanOrEqual(only === undefined ? 8 : 1)
+      expect(tableOnly.filter(({ name }) => bytes(name) > 670_000)).toEqual([])
+      const stages = STAGES.map((stage) => stage.replaceAll('_', '-')).filter((name) => NAMES.includes(name))
+      expect(stages.filter((name) => bytes(name) > 1_300_000)).toEqual([])
+      expect(bytes('run-block')).toBeLessThanOrEqual(1_450_000)
+      // Texts of the shipped documents, which nobody parses when a sandbox starts.
+      const texts = parts.dags.reduce((sum, { document }) => sum + Buffer.byteLength(JSON.stringify(document)), 0)
+      const carries = new Set(LINES.filter(({ ports }) => ports.includes('documents')).map(({ name }) => name))
+      const code = (name: string) => bytes(name) - (carries.has(name) ? texts : 0)
+      expect(NAMES.filter((name) => code(name) > 1_650_000)).toEqual([])
     })
-    expect(tableOnly.length).toBeGreaterThanOrEqual(8)
-    expect(tableOnly.filter(({ name }) => bytes(name) > 670_000)).toEqual([])
-    expect(STAGES.filter((stage) => bytes(stage.replaceAll('_', '-')) > 1_300_000)).toEqual([])
-    expect(bytes('run-block')).toBeLessThanOrEqual(1_450_000)
-    // Texts of the shipped documents, which nobody parses when a sandbox starts.
-    const texts = parts.dags.reduce((sum, { document }) => sum + Buffer.byteLength(JSON.stringify(document)), 0)
-    const carries = new Set(FUNCTIONS.filter(({ ports }) => ports.includes('documents')).map(({ name }) => name))
-    const code = (name: string) => bytes(name) - (carries.has(name) ? texts : 0)
-    expect(NAMES.filter((name) => code(name) > 1_650_000)).toEqual([])
-  })
-})
-
-describe('what a bundle holds', () => {
-  test('is one file, and the isolate beside those that use it', () => {
-    for (const { name, ports } of FUNCTIONS) {
-      const files = ports.includes('isolate') ? ['index.mjs', 'isolate-worker.mjs'] : ['index.mjs']
-      expect([name, ...readdirSync(join(built, name)).sort()]).toEqual([name, ...files])
-    }
   })
 
-  test.each([
-    ['runs graph search indexing tokens health', 'DynamoDB_20120810'],
-    ['objects search indexing uploads anchors', 'x-amz-checksum-sha256'],
-    ['machine', 'AWSStepFunctions'],
-    ['outbox http shell', 'AWSGirApiService'],
-  ])('only what has the port %s holds its client', (ports, mark) => {
-    const holders = NAMES.filter((name) => text(name).includes(mark))
-    // This stage has no webhooks: who would nudge for them alone carries nothing for it.
-    const carries = (line: FunctionLine, port: string) =>
-      line.ports.includes(port) && !(port === 'outbox' && functionRights(line).includes('webhooks.nudge'))
-    // Of inline machines the table says when they were used last.
-    const clears = (line: FunctionLine) => mark.startsWith('DynamoDB') && functionRights(line).includes('machine.clear')
-    const users = FUNCTIONS.filter((line) => ports.split(' ').some((port) => carries(line, port)) || clears(line))
-    expect(holders).toEqual(users.map(({ name }) => name))
-  })
-
-  test.each(['net-gate', 'shell-gate'])('%s holds no client of AWS and no fetch of its own', (name) => {
-    expect(text(name)).not.toMatch(/@aws-sdk|smithy|AWS4-HMAC|undici/)
-    expect(bytes(name)).toBeLessThanOrEqual(200_000)
-  })
-
-  test('is no way to credentials but the environment: Lambda needs no other', () => {
-    expect(NAMES.filter((name) => /AssumeRoleWithWebIdentity|CreateToken|SSOOIDC/.test(text(name)))).toEqual([])
-  })
-
-  test('the deployed documents are with those that read or list them, and nowhere else', () => {
-    const words = 'Plan this change in small steps'
-    const withThem = NAMES.filter((name) => text(name).includes(words)).sort()
-    expect(withThem).toEqual(['get-config', 'get-document', 'open-child', 'retry-run', 'start-run'])
-  })
-
-  test.runIf(WHOLE)(
-    'is the same when it is made again elsewhere, and names no path of the machine',
-    async () => {
-      const again = join(dir, 'again')
-      await bundleFunctions(again, parts)
-      for (const name of NAMES) {
-        expect(readFileSync(join(again, name, 'index.mjs'), 'utf8') === text(name), name).toBe(true)
-        expect(text(name)).not.toContain(ROOT)
+  describe('what a bundle holds', () => {
+    test('is one file, and the isolate beside those that use it', () => {
+      for (const { name, ports } of LINES) {
+        const files = ports.includes('isolate') ? ['index.mjs', 'isolate-worker.mjs'] : ['index.mjs']
+        expect([name, ...readdirSync(join(built, name)).sort()]).toEqual([name, ...files])
       }
-    },
-    240_000,
-  )
-})
+    })
 
-describe('as Lambda runs it', () => {
-  test('each starts from its own files alone', () => {
-    const alone = join(dir, 'alone')
-    for (const name of NAMES) cpSync(join(built, name), join(alone, name), { recursive: true })
-    const started = importBundles(alone, NAMES)
-    expect(started).toEqual({ handlers: NAMES.map((name) => [name, 'function']), stderr: '' })
+    test.each([
+      ['runs graph search indexing tokens health', 'DynamoDB_20120810'],
+      ['objects search indexing uploads anchors', 'x-amz-checksum-sha256'],
+      ['machine', 'AWSStepFunctions'],
+      ['outbox http shell', 'AWSGirApiService'],
+    ])('only what has the port %s holds its client', (ports, mark) => {
+      const holders = NAMES.filter((name) => text(name).includes(mark))
+      // This stage has no webhooks: who would nudge for them alone carries nothing for it.
+      const carries = (line: FunctionLine, port: string) =>
+        line.ports.includes(port) && !(port === 'outbox' && functionRights(line).includes('webhooks.nudge'))
+      // Of inline machines the table says when they were used last.
+      const clears = (line: FunctionLine) =>
+        mark.startsWith('DynamoDB') && functionRights(line).includes('machine.clear')
+      const users = LINES.filter((line) => ports.split(' ').some((port) => carries(line, port)) || clears(line))
+      expect(holders).toEqual(users.map(({ name }) => name))
+    })
+
+    test.each(['net-gate', 'shell-gate'])('%s holds no client of AWS and no fetch of its own', (name) => {
+      expect(text(name)).not.toMatch(/@aws-sdk|smithy|AWS4-HMAC|undici/)
+      expect(bytes(name)).toBeLessThanOrEqual(200_000)
+    })
+
+    test('is no way to credentials but the environment: Lambda needs no other', () => {
+      expect(NAMES.filter((name) => /AssumeRoleWithWebIdentity|CreateToken|SSOOIDC/.test(text(name)))).toEqual([])
+    })
+
+    test('the deployed documents are with those that read or list them, and nowhere else', () => {
+      const words = 'Plan this change in small steps'
+      const withThem = NAMES.filter((name) => text(name).includes(words)).sort()
+      const told = ['get-config', 'get-document', 'open-child', 'retry-run', 'start-run']
+      expect(withThem).toEqual(told.filter((name) => NAMES.includes(name)))
+    })
+
+    test.runIf(WHOLE && only === undefined)(
+      'is the same when it is made again elsewhere, and names no path of the machine',
+      async () => {
+        const again = join(dir, 'again')
+        await bundleFunctions(again, parts)
+        for (const name of NAMES) {
+          expect(readFileSync(join(again, name, 'index.mjs'), 'utf8') === text(name), name).toBe(true)
+          expect(text(name)).not.toContain(ROOT)
+        }
+      },
+      240_000,
+    )
   })
 
-  test('get-health answers API Gateway, and says what fails: there is no table here', () => {
-    const { answer } = importBundle(built, 'get-health', request('/api/health'))
-    expect(answer).toMatchObject({
-      statusCode: 503,
-      isBase64Encoded: false,
-      body: expect.stringMatching(/"code":"place_unable".*reads \(.*writes \(/),
+  describe('as Lambda runs it', () => {
+    test('each starts from its own files alone', () => {
+      const alone = join(dir, `alone-${NAMES.length}`)
+      for (const name of NAMES) cpSync(join(built, name), join(alone, name), { recursive: true })
+      const started = importBundles(alone, NAMES)
+      expect(started).toEqual({ handlers: NAMES.map((name) => [name, 'function']), stderr: '' })
+    })
+
+    test('get-health answers API Gateway, and says what fails: there is no table here', () => {
+      const { answer } = importBundle(built, 'get-health', request('/api/health'))
+      expect(answer).toMatchObject({
+        statusCode: 503,
+        isBase64Encoded: false,
+        body: expect.stringMatching(/"code":"place_unable".*reads \(.*writes \(/),
+      })
+    })
+
+    test('a caller nobody authenticated is 401', () => {
+      const { answer } = importBundle(built, 'get-health', { ...request('/api/health'), requestContext: {} })
+      expect(answer).toMatchObject({ statusCode: 401 })
+    })
+
+    test('get-config lists the deployed documents', () => {
+      const { answer } = importBundle(built, 'get-config', request('/api/config'))
+      const { documents } = JSON.parse((answer as { readonly body: string }).body)
+      expect(documents.toSorted()).toEqual(parts.dags.map(({ name }) => name).toSorted())
+      expect(documents.length).toBeGreaterThanOrEqual(10)
+    })
+
+    test('a missing value is told by its name', () => {
+      const { stderr } = importBundle(built, 'list-runs', undefined, { STAGE: 'dev', AWS_REGION: 'eu-central-1' })
+      expect(stderr).toContain('environment value TABLE is missing')
+    })
+
+    test("the isolate's own bundle runs transforms, schemas and models", async () => {
+      const isolate = createIsolate(pathToFileURL(join(built, 'run-block', 'isolate-worker.mjs')))
+      const sum = await isolate.run('transform', { program: '$sum(inputs.n)', input: { inputs: { n: [1, 2, 3] } } })
+      const schema = await isolate.run('json_schema', { program: { type: 'string' }, input: 7 })
+      const table = Array.from({ length: 20 }, (_, at) => ({ months: at, left: at < 10 ? 'yes' : 'no' }))
+      const model = await isolate.run('classify', {
+        program: { label: 'left', positive: 'yes', folds: 5 },
+        input: table,
+      })
+      await isolate.close()
+      expect(model).toMatchObject({ ok: true, value: { rows: 20, cv_accuracy_mean: 0.95 } })
+      expect(sum).toMatchObject({ ok: true, value: 6 })
+      expect(schema).toMatchObject({ ok: true })
     })
   })
-
-  test('a caller nobody authenticated is 401', () => {
-    const { answer } = importBundle(built, 'get-health', { ...request('/api/health'), requestContext: {} })
-    expect(answer).toMatchObject({ statusCode: 401 })
-  })
-
-  test('get-config lists the deployed documents', () => {
-    const { answer } = importBundle(built, 'get-config', request('/api/config'))
-    const { documents } = JSON.parse((answer as { readonly body: string }).body)
-    expect(documents.toSorted()).toEqual(parts.dags.map(({ name }) => name).toSorted())
-    expect(documents.length).toBeGreaterThanOrEqual(10)
-  })
-
-  test('a missing value is told by its name', () => {
-    const { stderr } = importBundle(built, 'list-runs', undefined, { STAGE: 'dev', AWS_REGION: 'eu-central-1' })
-    expect(stderr).toContain('environment value TABLE is missing')
-  })
-
-  test("the isolate's own bundle runs transforms, schemas and models", async () => {
-    const isolate = createIsolate(pathToFileURL(join(built, 'run-block', 'isolate-worker.mjs')))
-    const sum = await isolate.run('transform', { program: '$sum(inputs.n)', input: { inputs: { n: [1, 2, 3] } } })
-    const schema = await isolate.run('json_schema', { program: { type: 'string' }, input: 7 })
-    const table = Array.from({ length: 20 }, (_, at) => ({ months: at, left: at < 10 ? 'yes' : 'no' }))
-    const model = await isolate.run('classify', { program: { label: 'left', positive: 'yes', folds: 5 }, input: table })
-    await isolate.close()
-    expect(model).toMatchObject({ ok: true, value: { rows: 20, cv_accuracy_mean: 0.95 } })
-    expect(sum).toMatchObject({ ok: true, value: 6 })
-    expect(schema).toMatchObject({ ok: true })
-  })
-})
+}
 
 function request(path: string) {
   return {

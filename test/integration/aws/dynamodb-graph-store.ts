@@ -8,6 +8,7 @@ import { loopEntityId } from '../../../shared/research/loop.ts'
 import { AT, idOf, place } from '../../conformance/graph-fixture.ts'
 import { graphStoreSuite } from '../../conformance/graph-store-suite.ts'
 import type { DynamodbEmulator, EmulatorName } from '../../emulators/dynamodb.ts'
+import { atMost } from '../../how-much.ts'
 
 /** The port's suite over the wire, one table a test. */
 export function admitGraphStore(name: EmulatorName, start: () => Promise<DynamodbEmulator | undefined>): void {
@@ -22,7 +23,7 @@ export function admitGraphStore(name: EmulatorName, start: () => Promise<Dynamod
 
     graphStoreSuite(`DynamoDB (${name})`, async () => {
       const { client, store } = open(emulator, await emulator.createTable())
-      return { store, runs: 6, close: async () => client.destroy() }
+      return { store, runs: atMost(6, 2), close: async () => client.destroy() }
     })
 
     test('a writer who dies after any of its calls leaves no edge unseen, none too many, and is followed by the index', async () => {

@@ -2,11 +2,12 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { type DeployedDag, readDeployedDags } from '../../../infra/aws/deployed-dags.ts'
 import { MachinesStack } from '../../../infra/aws/machines-stack.ts'
 import { stageNames } from '../../../infra/aws/names.ts'
 import { FUNCTIONS } from '../../../shared/catalog.ts'
+import { firstDaily } from '../../how-much.ts'
 import { readText } from '../../unit/docs/markdown.ts'
 import type { Resource } from './assembly.ts'
 import { growingDocument } from './growing-document.ts'
@@ -20,9 +21,7 @@ const SIZES = [10, 100, 500, 1_000]
 const folder = mkdtempSync(join(tmpdir(), 'sluice-growth-'))
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
-  console.table(rows)
 })
-const rows: Row[] = []
 
 interface Row {
   readonly blocks: number
@@ -79,23 +78,33 @@ function writeBuilt(root: string, dags: readonly DeployedDag[]): void {
   }
 }
 
-test.each(SIZES)('a document of %i blocks is deployed in parts that Step Functions takes', (blocks) => {
-  const row = synthesize(blocks)
-  rows.push(row)
-  // A definition may have 1 MB; each machine is itself and a version, and a parameter names that of the whole.
-  expect(row.bytes / row.machines).toBeLessThan(1_000_000)
-  expect(row.resources).toBe(2 * row.machines + 1)
-})
+for (const { tags, rows: sizes } of firstDaily(2, SIZES)) {
+  describe(`documents of ${sizes.join(' and ')} blocks`, { tags }, () => {
+    const rows: Row[] = []
+    afterAll(() => console.table(rows))
 
-test('docs/deploy.md has these figures', () => {
-  const page = readText('docs/deploy.md')
-  const chapter = page.slice(page.indexOf('## How it grows')).split('\n## ')[0] ?? ''
-  const told = [...chapter.matchAll(/^\| +([\d,]+) +\| +([\d,]+) +\| +(\d+) +\| +(\d+) +\|/gm)]
-  const cells = (row: Row) => [row.blocks, row.bytes, row.machines, row.resources].map((n) => n.toLocaleString('en-US'))
-  expect(told.map(([, ...shown]) => shown)).toEqual(rows.map(cells))
-})
+    test.each(sizes)('%i blocks are deployed in parts that Step Functions takes', (blocks) => {
+      const row = synthesize(blocks)
+      rows.push(row)
+      // A definition may have 1 MB; each machine is itself and a version, and a parameter names that of the whole.
+      expect(row.bytes / row.machines).toBeLessThan(1_000_000)
+      expect(row.resources).toBe(2 * row.machines + 1)
+    })
 
-test('a stack of 120 documents is below the 500 resources CloudFormation takes', () => {
+    test('docs/deploy.md has these figures', () => {
+      const page = readText('docs/deploy.md')
+      const chapter = page.slice(page.indexOf('## How it grows')).split('\n## ')[0] ?? ''
+      const told = [...chapter.matchAll(/^\| +([\d,]+) +\| +([\d,]+) +\| +(\d+) +\| +(\d+) +\|/gm)]
+      expect(told).toHaveLength(SIZES.length)
+      const cells = (row: Row) =>
+        [row.blocks, row.bytes, row.machines, row.resources].map((n) => n.toLocaleString('en-US'))
+      const from = SIZES.indexOf(sizes[0] ?? 0)
+      expect(told.slice(from, from + sizes.length).map(([, ...shown]) => shown)).toEqual(rows.map(cells))
+    })
+  })
+}
+
+test('a stack of 120 documents is below the 500 resources CloudFormation takes', { tags: ['thorough'] }, () => {
   const root = join(folder, 'many')
   mkdirSync(join(root, 'dags'), { recursive: true })
   for (let i = 0; i < 120; i++) writeFileSync(join(root, `dags/plan-${i}.yaml`), growingDocument(10 + i, `plan ${i}`))

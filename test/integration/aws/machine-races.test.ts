@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Fault } from '../../../shared/errors.ts'
 import type { Machine } from '../../../shared/runs/machine.ts'
 import { type StepFunctionsEmulator, startStepFunctions } from '../../emulators/step-functions.ts'
+import { firstDaily } from '../../how-much.ts'
 import { startMachinesPlaces } from './machines-place.ts'
 
 /**
@@ -133,10 +134,8 @@ test('a start is never lost to a removal, in whatever order their calls come', a
   expect(new Set(outcomes.map(({ first }) => first))).toEqual(new Set(['started', 'owed']))
 }, 120_000)
 
-test.each([0, 1, 2, 3, 4])(
-  'nor to one that dies in its call %i',
-  async (call) => {
+for (const { tags, rows } of firstDaily(2, [0, 1, 2, 3, 4])) {
+  test.each(rows)('nor to one that dies in its call %i', { tags, timeout: 120_000 }, async (call) => {
     expect((await everyOrder(call)).length).toBeGreaterThan(0)
-  },
-  120_000,
-)
+  })
+}

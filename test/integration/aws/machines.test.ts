@@ -8,6 +8,7 @@ import { bindPlaceholders, type Machine } from '../../../shared/compile/asl.ts'
 import { compileDag } from '../../../shared/compile/compile-dag.ts'
 import { researchMachine } from '../../../shared/compile/research-machine.ts'
 import { parseDag } from '../../../shared/document/parse.ts'
+import { firstDaily } from '../../how-much.ts'
 import { aslErrors } from '../../machines/asl-validator.ts'
 import { assembled } from './assembled.ts'
 import { type Assembly, ROOT, textOf } from './assembly.ts'
@@ -77,11 +78,18 @@ test('the deployed machine of the research chain is byte for byte what researchM
   expect(deployed).not.toContain(['$', '{'].join(''))
 })
 
-test.each([...DAGS, 'research'])('the deployed machine of %s is valid ASL', (name) => {
-  const found = machines().find(({ StateMachineName }) => StateMachineName === `sluice-dev-${name}`)
-  const definition: Machine = JSON.parse(substituted(found?.text ?? '', found?.DefinitionSubstitutions ?? {}))
-  expect(aslErrors(definition)).toBe('')
-})
+for (const { tags, rows } of firstDaily(3, [
+  'research',
+  'coding',
+  'basic',
+  ...DAGS.filter((name) => name !== 'coding' && name !== 'basic'),
+])) {
+  test.each(rows)('the deployed machine of %s is valid ASL', { tags }, (name) => {
+    const found = machines().find(({ StateMachineName }) => StateMachineName === `sluice-dev-${name}`)
+    const definition: Machine = JSON.parse(substituted(found?.text ?? '', found?.DefinitionSubstitutions ?? {}))
+    expect(aslErrors(definition)).toBe('')
+  })
+}
 
 test('each logs ALL without data, is traced, has a version, and an alias named after its document', () => {
   for (const machine of machines()) {

@@ -95,7 +95,7 @@ const machinesIn = (made: Assembly, stack: string) =>
   )
 
 describe('sluice:document_stacks', () => {
-  test('is 0 by default: every machine stands beside the functions', () => {
+  test('is 0 by default: every machine stands beside the functions', { tags: ['thorough'] }, () => {
     const made = synthesize(documents(3), {}, 'usual')
     expect(stacksIn(made.out)).toEqual(['SluiceAnchors', 'SluiceApi', 'SluiceData', 'SluiceMachines'])
     expect(machinesIn(made, 'SluiceMachines')).toHaveLength(4)
@@ -112,39 +112,53 @@ describe('sluice:document_stacks', () => {
     }
   })
 
-  test('puts every machine, with the same role, log group and functions, into exactly one stack', () => {
-    const dags = documents(12)
-    const made = synthesize(dags, { 'sluice:document_stacks': '3' }, 'three')
+  const dags = () => documents(12)
+  let three: Assembly | undefined
+  const inThree = () => {
+    three ??= synthesize(dags(), { 'sluice:document_stacks': '3' }, 'three')
+    return three
+  }
+  const propertiesOf = (from: Assembly) =>
+    from
+      .all('AWS::StepFunctions::StateMachine')
+      .map(({ Properties }) => Properties)
+      .filter(({ StateMachineName }) => !/research/.test(textOf(StateMachineName)))
+
+  test('puts every machine, with the same role and log group, into exactly one stack', () => {
+    const made = inThree()
     const of = [1, 2, 3].map((k) => machinesIn(made, `SluiceDocuments${k}`))
     expect(machinesIn(made, 'SluiceMachines')).toEqual(['sluice-dev-research'])
-    expect(of.flat().sort()).toEqual(dags.map(({ slug }) => `sluice-dev-${slug}`).sort())
-    const together = synthesize(dags, {}, 'together')
-    const propertiesOf = (from: Assembly) =>
-      from
-        .all('AWS::StepFunctions::StateMachine')
-        .map(({ Properties }) => Properties)
-        .filter(({ StateMachineName }) => !/research/.test(textOf(StateMachineName)))
+    expect(of.flat().sort()).toEqual(
+      dags()
+        .map(({ slug }) => `sluice-dev-${slug}`)
+        .sort(),
+    )
     const [apart] = propertiesOf(made)
-    const beside = propertiesOf(together).find(
+    expect(textOf(apart?.RoleArn)).toBe('arn:<Partition>:iam::<AccountId>:role/sluice-dev-machines-<Region>')
+    expect(JSON.stringify(apart?.LoggingConfiguration)).toContain(':/aws/vendedlogs/states/sluice-dev:*')
+  })
+
+  test('gives a machine apart the functions it has beside them', { tags: ['thorough'] }, () => {
+    const [apart] = propertiesOf(inThree())
+    const beside = propertiesOf(synthesize(dags(), {}, 'together')).find(
       (one) => textOf(one.StateMachineName) === textOf(apart?.StateMachineName),
     )
-    expect(textOf(apart?.RoleArn)).toBe('arn:<Partition>:iam::<AccountId>:role/sluice-dev-machines-<Region>')
     expect(Object.keys(apart?.DefinitionSubstitutions ?? {})).toEqual(
       Object.keys(beside?.DefinitionSubstitutions ?? {}),
     )
-    expect(JSON.stringify(apart?.LoggingConfiguration)).toContain(':/aws/vendedlogs/states/sluice-dev:*')
-    const empty = synthesize(dags.slice(0, 1), { 'sluice:document_stacks': '3' }, 'nearly-empty')
-    // Never an empty stack: CloudFormation takes none.
+  })
+
+  test('makes no stack that is empty: CloudFormation takes none', { tags: ['thorough'] }, () => {
+    const empty = synthesize(dags().slice(0, 1), { 'sluice:document_stacks': '3' }, 'nearly-empty')
     expect([1, 2, 3].filter((k) => Object.keys(empty.template(`SluiceDocuments${k}`)).length === 0)).toEqual([])
   })
 
   test('cannot be another number later: CloudFormation keeps the first one and refuses the template', () => {
-    const made = synthesize(documents(3), { 'sluice:document_stacks': '2' }, 'kept')
-    for (const stack of ['SluiceMachines', 'SluiceDocuments1', 'SluiceDocuments2']) {
-      const { Parameters, Rules } = made.whole(stack)
-      expect(Parameters?.DocumentStacks).toMatchObject({ Type: 'String', Default: '2' })
+    for (const stack of ['SluiceMachines', 'SluiceDocuments1', 'SluiceDocuments2', 'SluiceDocuments3']) {
+      const { Parameters, Rules } = inThree().whole(stack)
+      expect(Parameters?.DocumentStacks).toMatchObject({ Type: 'String', Default: '3' })
       expect(Rules?.DocumentStacksStay?.Assertions).toMatchObject([
-        { Assert: { 'Fn::Equals': [{ Ref: 'DocumentStacks' }, '2'] } },
+        { Assert: { 'Fn::Equals': [{ Ref: 'DocumentStacks' }, '3'] } },
       ])
     }
   })
@@ -176,11 +190,14 @@ describe('how many documents', () => {
     holds(made)
   }, 600_000)
 
-  test('30 fit into two, within every quota, and no value leaves a stack', () => {
+  test('30 fit into two, within every quota, and no value leaves a stack', {
+    tags: ['thorough'],
+    timeout: 200_000,
+  }, () => {
     const made = synthesize(documents(30), { 'sluice:stage': 'abcdefghijkl', 'sluice:document_stacks': '2' }, 'thirty')
     holds(made)
     for (const stack of stacksIn(made.out)) {
       expect(JSON.stringify(made.whole(stack))).not.toMatch(/ImportValue|GetStackOutput/)
     }
-  }, 200_000)
+  })
 })

@@ -47,7 +47,7 @@ describe('sixteen writers on one run', () => {
         ['storm', 6, STORM],
       ] as const
     ).slice(0, atMost(5, 2)),
-  )('%s, seed %i: nothing is lost, nothing is there twice', async (profile, seed, rates) => {
+  )('%s, seed %i: nothing is lost, nothing is there twice', { tags: ['thorough'] }, async (profile, seed, rates) => {
     const world = await openRun(seed, rates)
     const writers = Array.from({ length: WRITERS }, (_, n) => write(world, n))
     const readers = [follow(world), watch(world)] as const

@@ -17,6 +17,7 @@ import {
   time,
 } from '../../conformance/run-store-fixture.ts'
 import { type DynamodbEmulator, startDynalite } from '../../emulators/dynamodb.ts'
+import { firstDaily } from '../../how-much.ts'
 import { type DynamodbPlace, openPlace, sizeOf } from './dynamodb-place.ts'
 import { loseAll } from './interrupt.ts'
 
@@ -116,23 +117,25 @@ describe('the inbox, index 3', () => {
 })
 
 describe('HEAD at 1,000 blocks, all of them running under a budget, while nobody can spill', () => {
-  test.each([
-    ['small', 2, 920],
+  for (const { tags, rows } of firstDaily<[string, number, number]>(1, [
     ['the largest', 8, 940],
-  ])('stays within 32 KB, filled by %s appends', async (_, events, bytes) => {
-    const still = await openPlace(emulator, { delay: async () => {} })
-    await still.store.create({ ...newRun(1), caps: { cap_tokens: 10 ** 15, cap_usd_micros: 10 ** 15 }, queued: true })
-    await still.store.releaseQueued(run, { at: time(1), deadline_at: time(2), check_at: time(2) })
-    await still.widen(run, 1_000, 1_000)
-    await burden(still.store)
-    refusePages(still.client)
-    const last = await fill(still, events, bytes)
-    expect(last).toMatchObject({ name: 'Unavailable' })
-    const size = sizeOf((await still.item(run, 'HEAD')) ?? {})
-    console.log(`HEAD at 1,000 blocks, tail full of ${events * bytes}-byte appends: ${size} bytes`)
-    expect(size).toBeLessThanOrEqual(32_768)
-    still.close()
-  })
+    ['small', 2, 920],
+  ])) {
+    test.each(rows)('stays within 32 KB, filled by %s appends', { tags }, async (_, events, bytes) => {
+      const still = await openPlace(emulator, { delay: async () => {} })
+      await still.store.create({ ...newRun(1), caps: { cap_tokens: 10 ** 15, cap_usd_micros: 10 ** 15 }, queued: true })
+      await still.store.releaseQueued(run, { at: time(1), deadline_at: time(2), check_at: time(2) })
+      await still.widen(run, 1_000, 1_000)
+      await burden(still.store)
+      refusePages(still.client)
+      const last = await fill(still, events, bytes)
+      expect(last).toMatchObject({ name: 'Unavailable' })
+      const size = sizeOf((await still.item(run, 'HEAD')) ?? {})
+      console.log(`HEAD at 1,000 blocks, tail full of ${events * bytes}-byte appends: ${size} bytes`)
+      expect(size).toBeLessThanOrEqual(32_768)
+      still.close()
+    })
+  }
 })
 
 /** For how many days HEAD is kept after its end, and the items beside it from when they were written. */
@@ -208,35 +211,37 @@ describe('write units', () => {
   const rows: Record<string, number>[] = []
   afterAll(() => console.table(rows))
 
-  test.each([
-    [2, 3],
+  for (const { tags, rows: given } of firstDaily<[number, number]>(1, [
     [50, 4],
+    [2, 3],
     [200, 5],
     [1_000, 12],
-  ])('an append to a HEAD of %i blocks costs at most %i on average', async (blocks, most) => {
-    await place.widen(run, blocks, Math.min(blocks, 50))
-    const units = countUnits(place.client)
-    const before = (await place.store.head(run))?.seq ?? 0
-    let appends = 0
-    for (let i = 0; i < 32; i += 1) {
-      for (const append of blockSteps({ block: i % blocks }, 2 + Math.floor(i / blocks))) {
-        expect(await place.store.append(append)).toMatchObject({ ok: true })
-        appends += 1
+  ])) {
+    test.each(given)('an append to a HEAD of %i blocks costs at most %i on average', { tags }, async (blocks, most) => {
+      await place.widen(run, blocks, Math.min(blocks, 50))
+      const units = countUnits(place.client)
+      const before = (await place.store.head(run))?.seq ?? 0
+      let appends = 0
+      for (let i = 0; i < 32; i += 1) {
+        for (const append of blockSteps({ block: i % blocks }, 2 + Math.floor(i / blocks))) {
+          expect(await place.store.append(append)).toMatchObject({ ok: true })
+          appends += 1
+        }
       }
-    }
-    const events = ((await place.store.head(run))?.seq ?? 0) - before
-    const each = (sum: number, count: number) => Number((sum / count).toFixed(2))
-    rows.push({
-      blocks,
-      head_bytes: sizeOf((await place.item(run, 'HEAD')) ?? {}),
-      appends,
-      events,
-      units_a_head_update: each(units.head, appends),
-      units_an_event: each(units.head + units.spills, events),
-      with_projections: each(units.head + units.spills + units.beside, events),
+      const events = ((await place.store.head(run))?.seq ?? 0) - before
+      const each = (sum: number, count: number) => Number((sum / count).toFixed(2))
+      rows.push({
+        blocks,
+        head_bytes: sizeOf((await place.item(run, 'HEAD')) ?? {}),
+        appends,
+        events,
+        units_a_head_update: each(units.head, appends),
+        units_an_event: each(units.head + units.spills, events),
+        with_projections: each(units.head + units.spills + units.beside, events),
+      })
+      expect(units.head / appends).toBeLessThanOrEqual(most)
     })
-    expect(units.head / appends).toBeLessThanOrEqual(most)
-  })
+  }
 })
 
 /** A foreach block in a DAG of ten: what an append of an item costs when so many items have a lane already. */
@@ -248,27 +253,29 @@ describe('write units of a foreach block', () => {
     console.log(`a foreach of 1,000 items, 3 appends each: about ${Math.round(mean)} write units`)
   })
 
-  test.each([
-    [0, 3],
+  for (const { tags, rows: given } of firstDaily<[number, number]>(1, [
     [250, 6],
+    [0, 3],
     [500, 8],
     [750, 10],
     [1_000, 12],
-  ])('with %i items at most %i an append on average', async (items, most) => {
-    await place.widen(run, 10, 4)
-    await place.widenItems(run, 5, items)
-    const units = countUnits(place.client)
-    for (let i = 0; i < 16; i += 1) {
-      for (const append of blockSteps({ block: 5, item: items + i }, 1)) {
-        expect(await place.store.append(append)).toMatchObject({ ok: true })
+  ])) {
+    test.each(given)('with %i items at most %i an append on average', { tags }, async (items, most) => {
+      await place.widen(run, 10, 4)
+      await place.widenItems(run, 5, items)
+      const units = countUnits(place.client)
+      for (let i = 0; i < 16; i += 1) {
+        for (const append of blockSteps({ block: 5, item: items + i }, 1)) {
+          expect(await place.store.append(append)).toMatchObject({ ok: true })
+        }
       }
-    }
-    const each = (sum: number) => Number((sum / 48).toFixed(2))
-    const head_bytes = sizeOf((await place.item(run, 'HEAD')) ?? {})
-    const all = units.head + units.spills + units.beside
-    rows.push({ items, head_bytes, units_a_head_update: each(units.head), with_all: each(all) })
-    expect(units.head / 48).toBeLessThanOrEqual(most)
-  })
+      const each = (sum: number) => Number((sum / 48).toFixed(2))
+      const head_bytes = sizeOf((await place.item(run, 'HEAD')) ?? {})
+      const all = units.head + units.spills + units.beside
+      rows.push({ items, head_bytes, units_a_head_update: each(units.head), with_all: each(all) })
+      expect(units.head / 48).toBeLessThanOrEqual(most)
+    })
+  }
 
   test('the end of the block drops 1,000 item lanes at the price of one append', async () => {
     await place.widen(run, 10, 4)

@@ -30,7 +30,7 @@ describe('an append whose answer was lost', () => {
     ['the run ended', (store) => store.append(ending(run))],
   ]
 
-  test.each(meanwhile)('is answered ok with its seq when meanwhile %s', async (_, then) => {
+  test.each(meanwhile)('is answered ok with its seq when meanwhile %s', { tags: ['thorough'] }, async (_, then) => {
     await place.store.create(newRun(1))
     loseAnswer(place.client, /list_append/, () => then(place.another()))
     expect(await place.store.append(mine)).toEqual({ ok: true, seq: 2 })

@@ -5,6 +5,7 @@ import type { NewEvent } from '../../../shared/runs/event.ts'
 import type { Append, RunStore } from '../../../shared/runs/run-store.ts'
 import { at, ending, keyOf, newRun, ready, started, step, time } from '../../conformance/run-store-fixture.ts'
 import { createItemStore } from '../../faults/item-store/create-item-store.ts'
+import { firstDaily } from '../../how-much.ts'
 
 /**
  * What AWS would bill for the writes of a whole run under a budget: of every update the larger of the item before and
@@ -19,27 +20,29 @@ const RUNS = { tenant: 'main', name: 'runs' }
 /** Blocks side by side, so that each has two upstreams. */
 const WIDTH = 2
 
-test.each([
+for (const { tags, rows: given } of firstDaily<[number, number]>(2, [
   [2, 30],
   [50, 25],
   [1_000, 45],
-])('a run of %i blocks takes at most %i write units a block', async (blocks, most) => {
-  const units = { writes: 0, wcu: 0, rcu: 0 }
-  const { client } = createItemStore(({ wcu, rcu }) => {
-    units.writes += wcu > 0 ? 1 : 0
-    units.wcu += wcu
-    units.rcu += rcu
+])) {
+  test.each(given)('a run of %i blocks takes at most %i write units a block', { tags }, async (blocks, most) => {
+    const units = { writes: 0, wcu: 0, rcu: 0 }
+    const { client } = createItemStore(({ wcu, rcu }) => {
+      units.writes += wcu > 0 ? 1 : 0
+      units.wcu += wcu
+      units.rcu += rcu
+    })
+    const clock = { now: () => Date.parse(time(1_000)), delay: async () => {} }
+    const store = runStoreOn({ client, table: 'runs', clock, ids: { random: (n) => randomBytes(n) } })
+    await beginRun(store, blocks)
+    for (let block = 0; block < blocks; block += 1) await runBlock(store, block, blocks)
+    await endRun(store)
+    expect((await store.head(run))?.state).toBe('cancelled')
+    const each = (of: number) => Number((of / blocks).toFixed(2))
+    rows.push({ blocks, writes: each(units.writes), write_units: each(units.wcu), read_units: each(units.rcu) })
+    expect(units.wcu / blocks).toBeLessThanOrEqual(most)
   })
-  const clock = { now: () => Date.parse(time(1_000)), delay: async () => {} }
-  const store = runStoreOn({ client, table: 'runs', clock, ids: { random: (n) => randomBytes(n) } })
-  await beginRun(store, blocks)
-  for (let block = 0; block < blocks; block += 1) await runBlock(store, block, blocks)
-  await endRun(store)
-  expect((await store.head(run))?.state).toBe('cancelled')
-  const each = (of: number) => Number((of / blocks).toFixed(2))
-  rows.push({ blocks, writes: each(units.writes), write_units: each(units.wcu), read_units: each(units.rcu) })
-  expect(units.wcu / blocks).toBeLessThanOrEqual(most)
-})
+}
 
 async function beginRun(store: RunStore, blocks: number): Promise<void> {
   await store.takeLease(RUNS, run.run_id, time(900_000), 20)

@@ -5,6 +5,7 @@ import { sha256 } from '../../../shared/text/canonical.ts'
 import { objectStoreSuite } from '../../conformance/object-store-suite.ts'
 import { startAwsError } from '../../emulators/aws-error.ts'
 import { type S3Emulator, startS3 } from '../../emulators/s3.ts'
+import { firstDaily } from '../../how-much.ts'
 import { awsSettings } from './aws-settings.ts'
 
 const keyOf = (ref: string) => {
@@ -50,28 +51,31 @@ describe('S3 objects', () => {
 
 describe('S3 answers an error', () => {
   const ref = `objstore://main/${sha256('x')}`
-  test.each([
-    [503, 'SlowDown', { name: 'Unavailable', code: 'aws_throttled' }],
+  for (const { tags, rows } of firstDaily<[number, string, object]>(4, [
     [500, 'InternalError', { name: 'Unavailable', code: 'aws_unavailable' }],
     [403, 'AccessDenied', { name: 'Bug', code: 'aws_access_denied' }],
     [404, 'NoSuchBucket', { name: 'Bug', code: 'aws_refused' }],
     [404, 'NoSuchKey', { name: 'NotFound', code: 'object_missing' }],
-  ])('%i %s', async (status, code, fault) => {
-    const failing = await startAwsError(status, code)
-    try {
-      const store = openObjects(
-        { env: awsSettings({ BUCKET: 'secret-bucket' }) },
-        { ...failing.config, forcePathStyle: true },
-      )
-      const seen = await store.get('main', ref).catch((error) => error)
-      expect(seen).toMatchObject(fault)
-      expect(seen.message).not.toContain('secret-bucket')
-      if (code === 'NoSuchKey') return
-      await expect(store.put('main', Buffer.from('x'))).rejects.toMatchObject(fault)
-    } finally {
-      await failing.close()
-    }
-  })
+    // The client waits for seconds before it asks a busy service again.
+    [503, 'SlowDown', { name: 'Unavailable', code: 'aws_throttled' }],
+  ])) {
+    test.each(rows)('%i %s', { tags }, async (status, code, fault) => {
+      const failing = await startAwsError(status, code)
+      try {
+        const store = openObjects(
+          { env: awsSettings({ BUCKET: 'secret-bucket' }) },
+          { ...failing.config, forcePathStyle: true },
+        )
+        const seen = await store.get('main', ref).catch((error) => error)
+        expect(seen).toMatchObject(fault)
+        expect(seen.message).not.toContain('secret-bucket')
+        if (code === 'NoSuchKey') return
+        await expect(store.put('main', Buffer.from('x'))).rejects.toMatchObject(fault)
+      } finally {
+        await failing.close()
+      }
+    })
+  }
 
   test('nobody listens', async () => {
     const store = openObjects({ env: awsSettings({ BUCKET: 'b-1' }) }, { ...s3.config, endpoint: 'http://127.0.0.1:1' })

@@ -100,7 +100,9 @@ async function processOf(program: string, ...given: readonly string[]) {
   return JSON.parse(line) as { readonly ms: number; readonly statusCode: number; readonly body: string }
 }
 
-test('is answered by a fresh process that computes no more than some ten times what an idle one does', async () => {
+test('is answered by a fresh process that computes no more than some ten times what an idle one does', {
+  tags: ['thorough'],
+}, async () => {
   const times: number[] = []
   const idle: number[] = []
   for (const n of [1, 2, 3]) {

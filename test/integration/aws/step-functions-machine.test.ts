@@ -15,6 +15,7 @@ import { createVirtualClock, type VirtualClock } from '../../conformance/virtual
 import { ACCOUNT, REGION } from '../../emulators/aws-client.ts'
 import { ServiceError } from '../../emulators/http-service.ts'
 import { type StepFunctionsEmulator, startStepFunctions } from '../../emulators/step-functions.ts'
+import { firstDaily } from '../../how-much.ts'
 import { awsSettings, lambdaArn } from './aws-settings.ts'
 import { startMachinesPlaces } from './machines-place.ts'
 
@@ -237,37 +238,40 @@ describe('the Step Functions adapter', () => {
     expect(await machine.answer(await token(), { ok: 1 })).toBe('taken')
   })
 
-  test.each([
-    ['ThrottlingException', 400, { name: 'Unavailable', code: 'aws_throttled' }],
+  for (const { tags, rows } of firstDaily<[string, number, object]>(4, [
     ['ServiceUnavailable', 503, { name: 'Unavailable', code: 'aws_unavailable' }],
     ['AccessDeniedException', 400, { name: 'Bug', code: 'aws_access_denied' }],
     ['UnrecognizedClientException', 403, { name: 'Bug', code: 'aws_access_denied' }],
     ['InvalidArn', 400, { name: 'Bug', code: 'aws_refused' }],
-  ])('%s (%i) in every call', async (type, status, fault) => {
-    const { service, machine } = await open()
-    const error = new ServiceError(
-      type,
-      `User: arn:aws:sts::${ACCOUNT}:assumed-role/x may not on arn:aws:states:x`,
-      status,
-    )
-    const calls: readonly (readonly [string, string, () => Promise<unknown>])[] = [
-      ['CreateStateMachine', 'states:CreateStateMachine', () => machine.ensure(TEXT, HASH)],
-      ['StartExecution', 'states:StartExecution', () => machine.start({ machine: ARN, name: 'run_a', input: INPUT })],
-      ['DescribeExecution', 'states:DescribeExecution', () => machine.describe(ARN, 'run_a')],
-      ['StopExecution', 'states:StopExecution', () => machine.stop(ARN, 'run_a', '')],
-      ['SendTaskSuccess', 'states:SendTaskSuccess', () => machine.answer('secret-token', { ok: 1 })],
-      ['SendTaskFailure', 'states:SendTaskFailure', () => machine.answer('secret-token', { error: 'E', cause: '' })],
-    ]
-    await Promise.all(
-      calls.map(async ([operation, action, call]) => {
-        service.fail(operation, error, 3)
-        const seen = (await call().catch((thrown: Error) => thrown as Error)) as Error
-        expect(seen).toMatchObject({ ...fault, facts: { action } })
-        expect(seen.message).toContain(action)
-        expect(seen.message).not.toMatch(/arn:|secret-token|0000/)
-      }),
-    )
-  })
+    // The client waits longer before it asks a busy service again.
+    ['ThrottlingException', 400, { name: 'Unavailable', code: 'aws_throttled' }],
+  ])) {
+    test.each(rows)('%s (%i) in every call', { tags }, async (type, status, fault) => {
+      const { service, machine } = await open()
+      const error = new ServiceError(
+        type,
+        `User: arn:aws:sts::${ACCOUNT}:assumed-role/x may not on arn:aws:states:x`,
+        status,
+      )
+      const calls: readonly (readonly [string, string, () => Promise<unknown>])[] = [
+        ['CreateStateMachine', 'states:CreateStateMachine', () => machine.ensure(TEXT, HASH)],
+        ['StartExecution', 'states:StartExecution', () => machine.start({ machine: ARN, name: 'run_a', input: INPUT })],
+        ['DescribeExecution', 'states:DescribeExecution', () => machine.describe(ARN, 'run_a')],
+        ['StopExecution', 'states:StopExecution', () => machine.stop(ARN, 'run_a', '')],
+        ['SendTaskSuccess', 'states:SendTaskSuccess', () => machine.answer('secret-token', { ok: 1 })],
+        ['SendTaskFailure', 'states:SendTaskFailure', () => machine.answer('secret-token', { error: 'E', cause: '' })],
+      ]
+      await Promise.all(
+        calls.map(async ([operation, action, call]) => {
+          service.fail(operation, error, 3)
+          const seen = (await call().catch((thrown: Error) => thrown as Error)) as Error
+          expect(seen).toMatchObject({ ...fault, facts: { action } })
+          expect(seen.message).toContain(action)
+          expect(seen.message).not.toMatch(/arn:|secret-token|0000/)
+        }),
+      )
+    })
+  }
 
   test('the account has no room for another machine', async () => {
     const { service, machine } = await open()
@@ -277,7 +281,9 @@ describe('the Step Functions adapter', () => {
     expect(await machine.ensure(TEXT, HASH)).toContain('stateMachine')
   })
 
-  test('a stage has room for 2,000 machines of inline documents; those it has are started as ever', async () => {
+  test('a stage has room for 2,000 machines of inline documents; those it has are started as ever', {
+    tags: ['thorough'],
+  }, async () => {
     const { service, place, machine } = await open()
     const arn = await machine.ensure(TEXT, HASH)
     await place.fill(1_999, 0)

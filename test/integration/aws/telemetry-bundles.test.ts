@@ -9,41 +9,49 @@ import { readStageSettings } from '../../../infra/aws/stage-settings.ts'
 import { FUNCTIONS } from '../../../shared/catalog.ts'
 import { ROUTES } from '../../../shared/routes.ts'
 import { ROOT } from './assembly.ts'
-import { bundled } from './bundled.ts'
+import { A_FEW, bundled } from './bundled.ts'
 import { telemetrySettings } from './telemetry-settings.ts'
 
 /** What a collector in the settings costs, and that without one nothing of it is anywhere. */
 const settings = readStageSettings(ROOT, { stage: 'dev' })
 const parts = { settings, dags: readDeployedDags(join(ROOT, 'dags'), ROOT, settings), names: stageNames('dev') }
 const TELLING = FUNCTIONS.filter(({ ports }) => ports.includes('telemetry')).map(({ name }) => name)
-let without = ''
-let withIt = ''
 
-beforeAll(async () => {
-  without = (await bundled(parts)).built
-  // No header: its client of Secrets Manager is measured by others.
-  const telemetry = telemetrySettings({ headers: {} })
-  withIt = (await bundled({ ...parts, settings: { ...settings, telemetry } })).built
-}, 240_000)
+for (const { tags, of, only } of [
+  { tags: [], of: 'a few functions', only: A_FEW },
+  { tags: ['thorough'], of: 'all functions', only: undefined },
+]) {
+  describe(`bundles of ${of}`, { tags }, () => {
+    const LINES = FUNCTIONS.filter(({ name }) => only?.includes(name) ?? true)
+    const telling = TELLING.filter((name) => only?.includes(name) ?? true)
+    let without = ''
+    let withIt = ''
+    beforeAll(async () => {
+      without = (await bundled(parts, only)).built
+      // No header: its client of Secrets Manager is measured by others.
+      const telemetry = telemetrySettings({ headers: {} })
+      withIt = (await bundled({ ...parts, settings: { ...settings, telemetry } }, only)).built
+    }, 240_000)
 
-const text = (built: string, name: string) => readFileSync(join(built, name, 'index.mjs'), 'utf8')
-const bytes = (built: string, name: string) => statSync(join(built, name, 'index.mjs')).size
-const holding = (built: string) => FUNCTIONS.filter(({ name }) => text(built, name).includes('resourceSpans'))
+    const text = (built: string, name: string) => readFileSync(join(built, name, 'index.mjs'), 'utf8')
+    const bytes = (built: string, name: string) => statSync(join(built, name, 'index.mjs')).size
+    const holding = (built: string) => LINES.filter(({ name }) => text(built, name).includes('resourceSpans'))
 
-describe('bundles', () => {
-  test('hold the way to a collector where the settings name one, in functions that have something to tell', () => {
-    expect(holding(without)).toEqual([])
-    expect(holding(withIt).map(({ name }) => name)).toEqual(TELLING)
-    expect(TELLING).toContain('run-block')
-    expect(TELLING).not.toContain('list-runs')
+    test('hold the way to a collector where the settings name one, in functions that have something to tell', () => {
+      expect(holding(without)).toEqual([])
+      expect(holding(withIt).map(({ name }) => name)).toEqual(telling)
+      expect(telling).toContain('run-block')
+      expect(telling).not.toContain('list-runs')
+      expect(LINES.map(({ name }) => name)).toContain('list-runs')
+    })
+
+    test('grow by less than 16 KB with it', () => {
+      const grown = telling.map((name) => bytes(withIt, name) - bytes(without, name))
+      process.stdout.write(`telemetry: ${Math.max(...grown)} bytes more at the most\n`)
+      expect(Math.max(...grown)).toBeLessThan(16_000)
+    })
   })
-
-  test('grow by less than 16 KB with it', () => {
-    const grown = TELLING.map((name) => bytes(withIt, name) - bytes(without, name))
-    process.stdout.write(`telemetry: ${Math.max(...grown)} bytes more at the most\n`)
-    expect(Math.max(...grown)).toBeLessThan(16_000)
-  })
-})
+}
 
 test('a header that is a secret brings the way to secrets to those functions alone', () => {
   const opening = (spans: 'with_key' | 'plain') =>

@@ -115,7 +115,7 @@ test('cdk-nag finds nothing that is not acknowledged, and still at most eight ar
   expect(acknowledgementsFor(stageNames('dev'), [], true, TENANTS).length).toBeLessThanOrEqual(8)
 })
 
-test('naming the one tenant there is changes no template', async () => {
+test('naming the one tenant there is changes no template', { tags: ['thorough'] }, async () => {
   const named = await assembled({ 'sluice:tenants': 'main' })
   for (const stack of STACKS) expect(named.template(stack)).toEqual(plain.template(stack))
 })

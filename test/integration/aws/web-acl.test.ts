@@ -124,11 +124,11 @@ describe('sluice:waf', () => {
 describe("an ACL of the account's", () => {
   const ARN = 'arn:aws:wafv2:eu-central-1:111122223333:regional/webacl/company/1234abcd-12ab-34cd-56ef-1234567890ab'
 
-  test('is put before the stage, and nothing is made', async () => {
+  test('is put before the stage, and nothing is made', { tags: ['thorough'], timeout: 240_000 }, async () => {
     const made = await assembled({ 'sluice:waf': ARN })
     expect(made.all('AWS::WAFv2::WebACL')).toEqual([])
     expect(stageOf(made).map(({ WebACLArn }) => WebACLArn)).toEqual([ARN])
-  }, 240_000)
+  })
 
   test.each(['yes', 'arn:aws:wafv2:us-east-1:111122223333:global/webacl/cdn/1234', 'arn:aws:wafv2'])(
     'what is neither is refused by name: %s',

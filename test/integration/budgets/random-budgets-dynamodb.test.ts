@@ -30,4 +30,6 @@ const open: OpenBudgets = async (paid, watch) => {
   return watched(place, waking.runs, watch)
 }
 
-test('budgets hold on DynamoDB, whatever documents and providers do', () => budgetsHold(open, atMost(15, 4)), 180_000)
+test('budgets hold on DynamoDB, whatever documents and providers do', { tags: ['thorough'], timeout: 180_000 }, () =>
+  budgetsHold(open, atMost(15, 4)),
+)

@@ -1,14 +1,11 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { text } from 'node:stream/consumers'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { RecordingSchema } from '../../../shared/providers/recording.ts'
+import { sluice } from '../../e2e/run-cli.ts'
 import { openTestPlace, type TestPlace } from '../test-place.ts'
 
-const CLI = resolve(import.meta.dirname, '../../../clients/cli/sluice.mjs')
 const dir = mkdtempSync(join(tmpdir(), 'sluice-record-'))
 let place: TestPlace
 let id: string
@@ -25,9 +22,8 @@ afterAll(async () => {
 })
 
 async function cli(...args: readonly string[]) {
-  const child = spawn(process.execPath, [CLI, ...args, '--url', place.place.url ?? ''], { cwd: dir })
-  const [said, warned] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
-  return { said, warned, status: child.exitCode }
+  const { code, out, err } = await sluice([...args, '--url', place.place.url ?? ''], { cwd: dir })
+  return { said: out, warned: err, status: code }
 }
 
 test('sluice run record writes the recording to a file and prints its object', async () => {

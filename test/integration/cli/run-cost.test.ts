@@ -1,12 +1,8 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { resolve } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Provider } from '../../../shared/providers/provider.ts'
+import { sluice } from '../../e2e/run-cli.ts'
 import { openTestPlace, type TestPlace } from '../test-place.ts'
 
-const CLI = resolve(import.meta.dirname, '../../../clients/cli/sluice.mjs')
 let place: TestPlace
 
 /** The second answer has no price; prompts that say so are never answered. */
@@ -30,9 +26,8 @@ beforeAll(async () => {
 afterAll(() => place.close())
 
 async function cli(...args: readonly string[]) {
-  const child = spawn(process.execPath, [CLI, ...args, '--url', place.place.url ?? ''])
-  const [said, warned] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
-  return { said, warned, status: child.exitCode }
+  const { code, out, err } = await sluice([...args, '--url', place.place.url ?? ''])
+  return { said: out, warned: err, status: code }
 }
 
 const block = (id: string, prompt: string, more: object = {}) => ({

@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { noTerminal } from '../../e2e/pseudo-terminal.ts'
+import { sluice } from '../../e2e/run-cli.ts'
 import { CTRL_C, typeOnTerminal } from '../../e2e/typed-terminal.ts'
 
 // Each starts places and commands one after the other: a machine that does much else takes its time.
@@ -49,7 +50,7 @@ test('a place that asks for tokens says where its first one lies, and with it an
   expect((await ask(readFileSync(file, 'utf8').trim())).status).toBe(200)
 })
 
-test('a program reads it from the one line', async () => {
+test('a program reads it from the one line', { tags: ['thorough'] }, async () => {
   const said = await started('version: 1\nauth: {mode: token}\n', /"ready":true.*\n/, '--json')
   expect(JSON.parse(said)).toMatchObject({
     login: 'token',
@@ -57,25 +58,15 @@ test('a program reads it from the one line', async () => {
   })
 })
 
-test('a place that asks for nothing says nothing of tokens', async () => {
+test('a place that asks for nothing says nothing of tokens', { tags: ['thorough'] }, async () => {
   const said = await started('version: 1\n', /Other commands find it/)
   expect(said).not.toMatch(/token/i)
 })
 
 /** What a command of the same user says, from a folder. */
 async function command(line: readonly string[], cwd: string, env: Readonly<Record<string, string>> = {}) {
-  const asked = spawn(process.execPath, [CLI, ...line], {
-    ...{ cwd, stdio: 'pipe' },
-    env: { ...process.env, SLUICE_URL: '', SLUICE_TOKEN: '', ...env },
-  })
-  let out = ''
-  for (const stream of [asked.stdout, asked.stderr]) {
-    stream?.setEncoding('utf8').on('data', (text: string) => {
-      out += text
-    })
-  }
-  const [code] = await once(asked, 'close')
-  return { code, out }
+  const { code, out, err } = await sluice(line, { cwd, env })
+  return { code, out: out + err }
 }
 
 test('sluice start --login answers nobody who only knows the port', async () => {
@@ -118,8 +109,23 @@ test('sluice start --login answers nobody who only knows the port', async () => 
   expect((await ask('/api/dag/runs', { cookie: held, 'sec-fetch-site': 'same-site' })).status).toBe(403)
   expect((await ask(`//evil.test/?login=${secret}`)).headers.get('location')).toBe('/evil.test/')
 
-  // Commands of the same user find it, where they stand in the place's folder, and send it to no other port.
+  // Commands of the same user find it, where they stand in the place's folder.
   expect(await command(['run', 'list', '--url', url], folder)).toMatchObject({ code: 0 })
+  const away = join(folder, 'away')
+  mkdirSync(away)
+  const refused = await command(['run', 'list', '--url', url], away)
+  expect([refused.code, refused.out]).toEqual([1, expect.stringContaining('login_needed')])
+
+  child?.kill('SIGTERM')
+  await once(child as ChildProcess, 'exit')
+  expect(existsSync(login_file)).toBe(false)
+})
+
+test('every command of the same user finds the login, and sends it to no other port', {
+  tags: ['thorough'],
+}, async () => {
+  const ready = JSON.parse(await started('version: 1\n', /"ready":true.*\n/, '--json', '--login'))
+  const { url, console_url, login_file } = ready
   const shown = await command(['console', '--url', url, '--json'], folder)
   expect([shown.code, JSON.parse(shown.out)]).toEqual([0, { url: console_url }])
   const begun = await command(['run', 'start', '--example', 'basic', '--input', 'goal=x', '--url', url], folder)
@@ -128,17 +134,12 @@ test('sluice start --login answers nobody who only knows the port', async () => 
   expect(completed.out).toContain('basic')
   const away = join(folder, 'away')
   mkdirSync(away)
-  const refused = await command(['run', 'list', '--url', url], away)
-  expect([refused.code, refused.out]).toEqual([1, expect.stringContaining('login_needed')])
   expect(await command(['console', '--url', url], away)).toMatchObject({
     code: 1,
     out: expect.stringContaining('login_needed'),
   })
+  const secret = readFileSync(login_file, 'utf8').trim()
   expect(await command(['run', 'list', '--url', url], away, { SLUICE_TOKEN: secret })).toMatchObject({ code: 0 })
-
-  child?.kill('SIGTERM')
-  await once(child as ChildProcess, 'exit')
-  expect(existsSync(login_file)).toBe(false)
 })
 
 test('what a killed start left is gone at the next, and opens nothing', async () => {
@@ -155,24 +156,29 @@ test('what a killed start left is gone at the next, and opens nothing', async ()
 /** Only root can give a terminal to somebody else. */
 const cannotGive = process.getuid?.() !== 0 || noTerminal() !== undefined
 
-test.skipIf(cannotGive)(
-  'a terminal of another user makes the login the default, and one of their own does not',
-  async () => {
-    writeFileSync(join(folder, 'sluice.yaml'), 'version: 1\n')
-    const start = `exec "${process.execPath}" "${CLI}" start --port 0`
-    const on = async (line: string) => {
-      const types = [['Console: ', CTRL_C]] as const
-      const env = { SLUICE_URL: '', SLUICE_TOKEN: '' }
-      return (await typeOnTerminal(['bash', '--norc', '-c', line], { cwd: folder, env, types })).shown
-    }
-    expect(await on(start)).not.toContain('?login=')
-    expect(await on(`chown 12345 "$(tty)"; ${start}`)).toMatch(/Console: http:\/\/127\.0\.0\.1:\d+\/\?login=/)
-    expect(await on(`chown 12345 "$(tty)"; ${start} --no-login`)).not.toContain('?login=')
-    expect(await on(`chown 12345 "$(tty)"; ${start} < /dev/null`)).not.toContain('?login=')
-  },
-)
+/** What a start shows on a terminal. */
+async function on(line: string): Promise<string> {
+  writeFileSync(join(folder, 'sluice.yaml'), 'version: 1\n')
+  const types = [['Console: ', CTRL_C]] as const
+  const env = { SLUICE_URL: '', SLUICE_TOKEN: '' }
+  return (await typeOnTerminal(['bash', '--norc', '-c', line], { cwd: folder, env, types })).shown
+}
+const START = `exec "${process.execPath}" "${CLI}" start --port 0`
 
-test('a place that a command starts for itself answers that command, and no other program', async () => {
+describe.skipIf(cannotGive)('the login is the default', () => {
+  test('on a terminal of another user', async () => {
+    expect(await on(`chown 12345 "$(tty)"; ${START}`)).toMatch(/Console: http:\/\/127\.0\.0\.1:\d+\/\?login=/)
+  })
+
+  test('not on one of their own, not where it is refused, and not without one', { tags: ['thorough'] }, async () => {
+    expect(await on(START)).not.toContain('?login=')
+    expect(await on(`chown 12345 "$(tty)"; ${START} --no-login`)).not.toContain('?login=')
+    expect(await on(`chown 12345 "$(tty)"; ${START} < /dev/null`)).not.toContain('?login=')
+  })
+})
+
+/** A command that starts a place for itself and waits in it for an answer; `run` and `url` as it says them. */
+async function waiting() {
   writeFileSync(join(folder, 'ask.yaml'), ASKING)
   child = spawn(process.execPath, [CLI, 'run', 'start', 'ask.yaml'], {
     ...{ cwd: folder, stdio: 'pipe' },
@@ -184,9 +190,18 @@ test('a place that a command starts for itself answers that command, and no othe
   })
   await expect.poll(() => said, { timeout: 50_000 }).toMatch(/run approve/)
   const [, run = '', url = ''] = /^Run (\S+) at (\S+), in this process/m.exec(said) ?? []
+  return { run, url }
+}
+
+test('a place that a command starts for itself answers no other program', async () => {
+  const { run, url } = await waiting()
   expect((await fetch(`${url}/api/dag/runs/${run}`)).status).toBe(401)
+})
+
+test('a place that a command starts for itself answers the commands of its user', { tags: ['thorough'] }, async () => {
+  const { run, url } = await waiting()
   expect(await command(['run', 'approve', run, '--yes', '--url', url], folder)).toMatchObject({ code: 0 })
-  const [code] = await once(child, 'exit')
+  const [code] = await once(child as ChildProcess, 'exit')
   expect(code).toBe(0)
 })
 

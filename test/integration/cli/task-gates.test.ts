@@ -1,14 +1,13 @@
-import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readDeployedDags } from '../../../infra/aws/deployed-dags.ts'
 import { parseSettings } from '../../../shared/settings/parse.ts'
+import { sluice as runSluice } from '../../e2e/run-cli.ts'
 
 /** Gates of tasks as a person meets them: in a folder with, without and with a broken sluice.yaml. */
 const ROOT = resolve(import.meta.dirname, '../../..')
-const CLI = join(ROOT, 'clients/cli/sluice.mjs')
 const SHIPPED = readFileSync(join(ROOT, 'sluice.yaml'), 'utf8')
 let dir = ''
 
@@ -20,18 +19,18 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
 const write = (settings: string) => writeFileSync(join(dir, 'sluice.yaml'), settings)
-function sluice(...args: readonly string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, ...args], { cwd: dir, encoding: 'utf8' })
-  return { status, out: stdout, err: stderr }
+async function sluice(...args: readonly string[]) {
+  const { code, out, err } = await runSluice(args, { cwd: dir })
+  return { status: code, out, err }
 }
 
 describe('sluice gates list', () => {
-  test('shows the configured gates behind the types, and alone', () => {
+  test('shows the configured gates behind the types, and alone', async () => {
     write(SHIPPED)
-    expect(sluice('gates', 'list').out).toMatch(
+    expect((await sluice('gates', 'list')).out).toMatch(
       /^contains [\s\S]*Configured in sluice.yaml[\s\S]*max-bounces {2}REVIEW -> IN_PROGRESS {2}\(coding\)/,
     )
-    const alone = JSON.parse(sluice('gates', 'list', '--configured', '--json').out)
+    const alone = JSON.parse((await sluice('gates', 'list', '--configured', '--json')).out)
     expect(alone.map(({ name }: { name: string }) => name)).toEqual([
       'needs-assignee',
       'structured-feedback',
@@ -40,22 +39,22 @@ describe('sluice gates list', () => {
     ])
   })
 
-  test('has none without a sluice.yaml, and says where one is wrong', () => {
-    expect(sluice('gates', 'list', '--configured', '--json').out).toBe('[]\n')
+  test('has none without a sluice.yaml, and says where one is wrong', async () => {
+    expect((await sluice('gates', 'list', '--configured', '--json')).out).toBe('[]\n')
     write(SHIPPED.replace('port: notes', 'port: nots'))
-    const { status, err } = sluice('gates', 'list', '--configured')
+    const { status, err } = await sluice('gates', 'list', '--configured')
     expect([status, err]).toEqual([1, expect.stringMatching(/bad_settings[\s\S]*No port "nots"/)])
   })
 })
 
 describe('sluice validate', () => {
-  test('tells a task without a pipeline, where a sluice.yaml is there', () => {
+  test('tells a task without a pipeline, where a sluice.yaml is there', async () => {
     const file = 'dags/coding-gates.yaml'
-    expect(sluice('validate', file).status).toBe(0)
+    expect((await sluice('validate', file)).status).toBe(0)
     write(SHIPPED)
-    expect(sluice('validate', file).status).toBe(0)
+    expect((await sluice('validate', file)).status).toBe(0)
     write(SHIPPED.replace('dag: coding-gates', 'dag: another'))
-    const { status, out, err } = sluice('validate', file)
+    const { status, out, err } = await sluice('validate', file)
     expect([status, out + err]).toEqual([100, expect.stringContaining('no_pipeline')])
   })
 
@@ -69,14 +68,16 @@ describe('sluice validate', () => {
 })
 
 describe('sluice run start', () => {
-  test('--example coding-gates runs in an empty folder, and --continue goes on from it', () => {
+  test('--example coding-gates runs in an empty folder, and --continue goes on from it', {
+    tags: ['thorough'],
+  }, async () => {
     rmSync(join(dir, 'dags'), { recursive: true })
-    const first = sluice('run', 'start', '--example', 'coding-gates', '--yes', '--json')
+    const first = await sluice('run', 'start', '--example', 'coding-gates', '--yes', '--json')
     expect(first.status).toBe(0)
     const { run } = JSON.parse(first.out)
-    const next = sluice('run', 'start', '--example', 'coding-gates', '--continue', run.run_id, '--json')
+    const next = await sluice('run', 'start', '--example', 'coding-gates', '--continue', run.run_id, '--json')
     expect(JSON.parse(next.out)).toMatchObject({ run: { state: 'completed', continues: run.run_id } })
-    const unknown = sluice('run', 'start', '--example', 'coding-gates', '--continue', `run_${'0'.repeat(26)}`)
+    const unknown = await sluice('run', 'start', '--example', 'coding-gates', '--continue', `run_${'0'.repeat(26)}`)
     expect([unknown.status, unknown.err]).toEqual([1, expect.stringContaining('unknown_run')])
   })
 })

@@ -8,6 +8,7 @@ import type { CompiledBlock } from '../../../shared/compile/emit-block.ts'
 import type { Caps } from '../../../shared/compile/split-machine.ts'
 import type { Json } from '../../../shared/text/canonical.ts'
 import { createVirtualClock } from '../../conformance/virtual-clock.ts'
+import { EACH } from '../../how-much.ts'
 import { FAMILIES, randomDag, randomFrom } from '../../machines/random-dags.ts'
 import { randomDocument } from '../../machines/random-documents.ts'
 
@@ -191,7 +192,7 @@ test('a module that is the last thing in its branch leaves it', async () => {
 test.each(Object.keys(FAMILIES))(
   'random documents of the family %s run to their end, each block in every epoch',
   async (family) => {
-    for (let i = 0; i < 6; i++) {
+    for (let i = 0; i < 6; i += EACH) {
       const dag = randomDag(family, 4 + 3 * i, i)
       const whole = randomDocument(dag, randomFrom(i + family.length))
       const flat = whole.map(({ on_gate_fail: _, ...block }) => block)

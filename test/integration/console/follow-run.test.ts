@@ -91,7 +91,7 @@ describe('the events of a run', () => {
     expect([seen, live, afters()]).toEqual([[], [], ['0']])
   })
 
-  test('a server that is busy or fails is asked again, with growing pauses', async () => {
+  test('a server that is busy or fails is asked again, with growing pauses', { tags: ['thorough'] }, async () => {
     const { seen, live, done } = follow(await openStreamServer(status(429), status(500), status(503), stream([1, 9])))
     await done
     expect([seen, live]).toEqual([

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { message, openStreamServer, type StreamServer } from './stream-server.ts'
 
 /** What a page reads of its session; the file itself is the browser's, whose types are not those of Node. */
@@ -26,7 +26,7 @@ interface Run {
 const runs = new Map<string, Run>()
 let server: StreamServer
 let openRunSession: (runId: string) => Session
-let session: Session | undefined
+const sessions: Session[] = []
 
 beforeAll(async () => {
   server = await openStreamServer((request, response) => {
@@ -48,8 +48,8 @@ beforeAll(async () => {
   const file = pathToFileURL(join(import.meta.dirname, '../../../clients/console/run/session/run-session.ts')).href
   openRunSession = (await import(file)).openRunSession
 })
-afterEach(() => session?.close())
 afterAll(async () => {
+  for (const session of sessions) session.close()
   await server.close()
   Reflect.deleteProperty(globalThis, 'location')
 })
@@ -57,13 +57,15 @@ afterAll(async () => {
 function open(id: string, statuses: readonly number[], events: readonly number[] = []) {
   const run = { statuses, events, asks: [] }
   runs.set(id, run)
-  session = openRunSession(id)
+  const session = openRunSession(id)
+  sessions.push(session)
   return { page: session, asks: run.asks as readonly number[] }
 }
 
 const gaps = (times: readonly number[]) => times.slice(1).map((at, i) => at - (times[i] ?? 0))
 
-describe('a run on the page', () => {
+// Each waits for a second or more of its own run: all at once.
+describe.concurrent('a run on the page', () => {
   test('is asked for again while the server is busy or away, with growing pauses, until it answers', async () => {
     const { page, asks } = open('run_busy', [429, 503, 200])
     await expect.poll(() => page.problem.value?.status).toBe(429)
