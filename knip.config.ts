@@ -13,7 +13,7 @@ const config: KnipConfig = {
     // Named by path in the entries infra/aws generates.
     'functions/aws/*.ts',
     'functions/aws/run-store/run-store.ts',
-    'functions/aws/slack-door.ts',
+    'functions/aws/slack-entry.ts',
     'functions/aws/graph-store/graph-store.ts',
     'infra/aws/main.ts',
     'scripts/*.{ts,mjs}',

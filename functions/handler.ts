@@ -26,7 +26,7 @@ interface FunctionSpec<Event, Answer> {
 export function functionHandler<Event, Answer>(spec: FunctionSpec<Event, Answer>): Handler {
   const base = middy()
     .before((request: { event: unknown; context: unknown }) => {
-      noteInvocation((request.context as HostContext).world, request.event)
+      nameInvocationInLog((request.context as HostContext).world, request.event)
       const parsed = spec.input.safeParse(request.event)
       if (!parsed.success) throw startThroughTheApi(spec.name, parsed.error.issues[0]?.message)
       request.event = parsed.data
@@ -74,7 +74,7 @@ interface Event extends RunNamed {
 const MOST_TEXT = 100
 
 /** From here on every line of the invocation says which run, block and item it is about, as far as its event does. */
-export function noteInvocation({ log, telemetry }: Pick<World, 'log' | 'telemetry'>, event: unknown): void {
+export function nameInvocationInLog({ log, telemetry }: Pick<World, 'log' | 'telemetry'>, event: unknown): void {
   if (log.note === undefined) return
   const { in: input, run, pathParameters, block, e, item, step, ...own } = Object(event) as Event
   const named = [input, run, pathParameters, own].map((one) => Object(one) as RunNamed)

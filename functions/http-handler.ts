@@ -1,20 +1,20 @@
 import middy from '@middy/core'
 import * as z from 'zod'
-import { requireCaller } from '../shared/api/caller.ts'
 import { problemHeaders, problemOf } from '../shared/api/problem.ts'
+import { requireCaller } from '../shared/api/require-caller.ts'
 import type { RouteSchema } from '../shared/api/route-schema.ts'
 import {
   DECLARED_HEADER,
   type Declared,
   type Principal,
   principalName,
-  readDeclared,
+  readDeclaredClient,
 } from '../shared/auth/principal.ts'
 import { Fault } from '../shared/errors.ts'
-import { readJson } from '../shared/text/json-guard.ts'
 import { schemaIssues } from '../shared/text/schema-issues.ts'
+import { readStrictJson } from '../shared/text/strict-json.ts'
 import type { World } from '../shared/world.ts'
-import { type Handler, type HostContext, noteInvocation } from './handler.ts'
+import { type Handler, type HostContext, nameInvocationInLog } from './handler.ts'
 
 /** What a host hands to a route besides the request; without a principal the answer is 401. */
 interface HttpContext extends HostContext {
@@ -61,7 +61,7 @@ export function httpHandler<S extends RouteSchema>(route: Route<S>): Handler {
   const base = middy()
     .before(async (request: { event: unknown; context: unknown }) => {
       const context = request.context as HttpContext
-      noteInvocation(context.world, request.event)
+      nameInvocationInLog(context.world, request.event)
       const call = callOf(request.event as HttpEvent, context, route)
       await route.guard?.(call, context.world)
       request.event = call
@@ -210,7 +210,7 @@ function parseRequest(event: HttpEvent, schema: RouteSchema, maxBytes: number): 
     const message = 'Cannot use this Idempotency-Key: 1 to 255 visible ASCII characters are allowed, without spaces.'
     throw new Fault('InvalidInput', 'bad_idempotency_key', message)
   }
-  const declared = readDeclared(headers[DECLARED_HEADER])
+  const declared = readDeclaredClient(headers[DECLARED_HEADER])
   return {
     params: readParams(event.pathParameters ?? {}, schema),
     query: readQuery(event.queryStringParameters ?? {}, schema),
@@ -271,7 +271,7 @@ function readBody(
   if (body_type === '*/*') return parsePart('body', bytes, schema)
   if (bytes.byteLength === 0) return parsePart('body', {}, schema)
   checkType(headers['content-type'])
-  return parsePart('body', readJson(utf8(bytes)), schema)
+  return parsePart('body', readStrictJson(utf8(bytes)), schema)
 }
 
 function tooLarge(bytes: number, maxBytes: number): Fault {

@@ -2,9 +2,9 @@ import type { Block } from '../shared/dag/dag.ts'
 import { Fault } from '../shared/errors.ts'
 import { costMicros } from '../shared/plan/call-estimate.ts'
 import type { Clock } from '../shared/ports/host.ts'
-import type { Price } from '../shared/providers/prices.ts'
+import type { Price } from '../shared/providers/model-prices.ts'
 import type { DispatchAnswer, DispatchRequest, Provider } from '../shared/providers/provider.ts'
-import { type KeptCall, keptCall } from '../shared/providers/recording.ts'
+import { type RecordedCallWithPrompt, recordedCallWithPrompt } from '../shared/providers/recording.ts'
 import type { ProviderSettings } from '../shared/providers/settings.ts'
 import type { LeasePool, RunKey } from '../shared/runs/run-store.ts'
 import type { Asked, CallOrigin } from '../shared/telemetry/telemetry-port.ts'
@@ -28,7 +28,7 @@ const NEEDS_NONE: ProviderLease = { end: async () => undefined }
  * A slot for the calls of one attempt, or the pool that is full. It is taken before the claim, so that a wait is no
  * attempt and holds nothing else, and lives a little longer than the attempt may.
  */
-export async function attemptLease(
+export async function leaseForAttempt(
   call: Caller & { readonly block: Block },
   holder: string,
 ): Promise<ProviderLease | LeasePool> {
@@ -153,13 +153,13 @@ export function tracedProvider(
 export function recordingProvider(
   name: string,
   provider: Provider | undefined,
-  calls: KeptCall[],
+  calls: RecordedCallWithPrompt[],
 ): Provider | undefined {
   if (provider === undefined) return undefined
   return {
     async dispatch(request) {
       const answer = await provider.dispatch(request)
-      calls.push(keptCall(name, request, answer))
+      calls.push(recordedCallWithPrompt(name, request, answer))
       return answer
     },
   }
@@ -168,7 +168,7 @@ export function recordingProvider(
 /** Stores the answers as one object, whose ref goes into the event that tells of them: what a recording is made of. */
 export async function storeAnswers(
   { world, run }: Caller,
-  calls: readonly KeptCall[],
+  calls: readonly RecordedCallWithPrompt[],
 ): Promise<{ readonly raw_ref?: string }> {
   if (calls.length === 0) return {}
   const { ref } = await world.objects.put(run.tenant, Buffer.from(canonicalJson({ v: 1, calls })))
@@ -184,7 +184,7 @@ const MOST_USD = 1_000_000
  */
 export function chargedAnswer(answer: DispatchAnswer, { capped, price }: Charging): DispatchAnswer {
   const { usd, ...said } = answer
-  const tokens = { tokens_in: wholeTokens(said.tokens_in), tokens_out: wholeTokens(said.tokens_out) }
+  const tokens = { tokens_in: toTokenCount(said.tokens_in), tokens_out: toTokenCount(said.tokens_out) }
   const isPriced = usd !== undefined && usd >= 0
   const counted = { ...said, ...tokens, ...(isPriced ? { usd: Math.min(usd, MOST_USD) } : {}) }
   const micros = capped && !isPriced ? costMicros(counted, price) : undefined
@@ -208,12 +208,12 @@ const MOST_TOKENS = 1_000_000_000
 const MOST_MICROS = 1_000_000_000_000
 
 /** 0 for what is no amount: an adapter's NaN must not become null in an event. */
-export function wholeTokens(tokens: number): number {
+export function toTokenCount(tokens: number): number {
   return tokens > 0 ? Math.min(Math.round(tokens), MOST_TOKENS) : 0
 }
 
 /** Dollars as whole millionths. */
-export function wholeMicros(usd: number): number {
+export function toMicros(usd: number): number {
   return usd > 0 ? Math.min(Math.round(usd * 1_000_000), MOST_MICROS) : 0
 }
 
@@ -239,7 +239,7 @@ const rounds = new WeakMap<Clock, Round>()
  * share one timer (a timer and an abort signal for each cost as much as a small dispatch); only one that is due sooner
  * than the next look has a round of its own.
  */
-export function keepWatch(clock: Clock, watcher: Watcher): () => void {
+export function watchDispatch(clock: Clock, watcher: Watcher): () => void {
   const shared = rounds.get(clock) ?? { watchers: new Set(), running: false }
   rounds.set(clock, shared)
   const round = watcher.due - clock.now() < LOOK_MS ? { watchers: new Set<Watcher>(), running: false } : shared

@@ -42,11 +42,11 @@ export const LIMITS = {
 export const NAME_RULE = 'a letter, then letters, digits, "_" or "-", 64 at most'
 
 export function isName(text: string): boolean {
-  return NAME.test(text) && !isReserved(text)
+  return NAME.test(text) && !isReservedKey(text)
 }
 
 /** Keys that reach an object's prototype; refused wherever a document or an expression could use them. */
-export function isReserved(key: string): boolean {
+export function isReservedKey(key: string): boolean {
   return key === '__proto__' || key === 'constructor' || key === 'prototype'
 }
 

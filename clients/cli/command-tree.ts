@@ -1,27 +1,27 @@
 import { Command } from 'commander'
 import about from '../../package.json' with { type: 'json' }
 import { suggest } from '../../shared/text/wording.ts'
-import { addApprovals } from './approvals/approvals.ts'
-import { addDeploy, addDestroy, addLogs } from './aws/deploy.ts'
-import { addCompile, addPlan, addSchema, addValidate } from './documents/documents.ts'
+import { addApprovals } from './approvals/approval-commands.ts'
+import { addDeploy, addDestroy, addLogs } from './aws/deployment-commands.ts'
+import { addCompile, addPlan, addSchema, addValidate } from './documents/document-commands.ts'
 import { addGates } from './documents/gate-commands.ts'
-import { addGoal } from './goal/goal.ts'
-import { addGraph } from './graph/graph.ts'
+import { addGoal } from './goal/goal-commands.ts'
+import { addGraph } from './graph/graph-commands.ts'
 import { addCommandHelp } from './help/command-help.ts'
 import { addCompletion } from './help/completion.ts'
-import { addMcp } from './mcp/mcp.ts'
+import { addMcp } from './mcp/mcp-command.ts'
 import { addConsole } from './place/console.ts'
 import { addDoctor } from './place/doctor.ts'
+import { addSlack } from './place/doctor-slack-checks.ts'
 import { findLogin } from './place/local-login.ts'
-import { addSlack } from './place/slack.ts'
 import { addStart } from './place/start.ts'
-import { addToken } from './place/token.ts'
-import { addWebhooks } from './place/webhooks.ts'
-import { addInit, addNew } from './project/project.ts'
-import { addResearch } from './research/research.ts'
-import { addRun } from './run/run.ts'
+import { addToken } from './place/token-commands.ts'
+import { addWebhooks } from './place/webhook-commands.ts'
+import { addInit, addNew } from './project/project-commands.ts'
+import { addResearch } from './research/research-commands.ts'
+import { addRun } from './run/run-commands.ts'
 import type { TargetOptions } from './terminal/options.ts'
-import { type Refused, usage } from './terminal/refused.ts'
+import { type Refused, usageError } from './terminal/refused.ts'
 import type { Session } from './terminal/session.ts'
 
 /** Every command of `sluice`, with its help: nothing runs before it is parsed. */
@@ -71,7 +71,8 @@ async function prepareTarget(session: Session, command: Command): Promise<void> 
   const { stack, url: given, profile, region } = options
   // Commands that pass their other options on, as a filter of the server, must not pass these.
   for (const name of ['stack', 'profile', 'region'] as const) delete options[name]
-  if (stack !== undefined && given !== undefined) throw usage('Cannot use --stack and --url together: one says where.')
+  if (stack !== undefined && given !== undefined)
+    throw usageError('Cannot use --stack and --url together: one says where.')
   const { settings } = session
   const url = given ?? settings.url
   const named = [stack, profile, region].some((option) => option !== undefined)
@@ -144,5 +145,5 @@ function noCommand(group: Command, words: readonly string[], word: string): Refu
     known.map((one) => one.name()),
   )
   const hint = near === undefined ? '`sluice --help` lists them.' : `Did you mean "${near}"?`
-  return usage(`There is no command "${words.join(' ')}". ${hint}`)
+  return usageError(`There is no command "${words.join(' ')}". ${hint}`)
 }

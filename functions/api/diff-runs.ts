@@ -4,7 +4,7 @@ import { viewRun } from '../../shared/views/run.ts'
 import { type DiffedRun, diffRuns } from '../../shared/views/run-diff.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
-import { allEvents, readPinned } from '../record/read-run.ts'
+import { allEvents, readPinned } from '../record/pinned-run.ts'
 import { requireRun } from '../require-run.ts'
 
 /** Both runs are of the caller's tenant; each may still be running, then the answer is how they stand now. */

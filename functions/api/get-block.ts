@@ -1,18 +1,18 @@
 import { type BlockAttempt, type BlockCallAnswer, GET_BLOCK } from '../../shared/api/run-data-routes.ts'
 import type { Block } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
-import { passesOf } from '../../shared/invariants/passes.ts'
+import { passesOf } from '../../shared/invariants/block-passes.ts'
 import { type RecordedParts, recordedInputs } from '../../shared/invariants/recorded-inputs.ts'
-import { type KeptCall, RawAnswersSchema } from '../../shared/providers/recording.ts'
+import { RawAnswersSchema, type RecordedCallWithPrompt } from '../../shared/providers/recording.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
-import { foldRun } from '../../shared/runs/fold.ts'
+import { foldRun } from '../../shared/runs/fold-run.ts'
 import { approvalEpoch } from '../../shared/runs/ids.ts'
 import type { BlockFold, RunFold, StepFold } from '../../shared/runs/run-fold.ts'
-import type { ApprovalItem } from '../../shared/runs/run-items.ts'
+import type { ApprovalItem } from '../../shared/runs/run-store-items.ts'
 import { canonicalJson, type Json, sha256 } from '../../shared/text/canonical.ts'
 import { attemptEvents, viewAttempt } from '../../shared/views/attempt.ts'
 import { httpHandler } from '../http-handler.ts'
-import { allEvents, readPinned } from '../record/read-run.ts'
+import { allEvents, readPinned } from '../record/pinned-run.ts'
 import { readPatiently } from '../record/stored-run.ts'
 import { requireBlock, requireRun } from '../require-run.ts'
 
@@ -118,7 +118,10 @@ async function attemptCalls(
 }
 
 /** Undefined = the object is gone. */
-async function keptCalls(read: InputSources['read'], ref: string): Promise<readonly KeptCall[] | undefined> {
+async function keptCalls(
+  read: InputSources['read'],
+  ref: string,
+): Promise<readonly RecordedCallWithPrompt[] | undefined> {
   const body = await read(ref)
   return body === undefined ? undefined : RawAnswersSchema.parse(JSON.parse(Buffer.from(body).toString())).calls
 }
@@ -130,7 +133,7 @@ function recordedBy(event: RunEvent): readonly { readonly ref: string; readonly 
   return [event.type === 'block:gate' ? { ref, gate: event.data.gate } : { ref }]
 }
 
-function shownCall(call: KeptCall, gate: string | undefined, room: Room): BlockCallAnswer {
+function shownCall(call: RecordedCallWithPrompt, gate: string | undefined, room: Room): BlockCallAnswer {
   const { provider, prompt_hash, answer, asked } = call
   const texts = {
     ...(asked?.system === undefined ? {} : { system: asked.system }),
@@ -160,7 +163,7 @@ function shownCall(call: KeptCall, gate: string | undefined, room: Room): BlockC
   }
 }
 
-function promptOf({ asked }: KeptCall): { readonly prompt?: string } {
+function promptOf({ asked }: RecordedCallWithPrompt): { readonly prompt?: string } {
   return asked === undefined ? {} : { prompt: asked.prompt }
 }
 

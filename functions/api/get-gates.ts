@@ -1,5 +1,5 @@
 import { PLACE_ROUTES } from '../../shared/api/place-routes.ts'
-import { configuredGates } from '../../shared/document/tasks.ts'
+import { configuredGates } from '../../shared/document/task-gates.ts'
 import { describeGates } from '../../shared/gates/explain.ts'
 import { httpHandler } from '../http-handler.ts'
 

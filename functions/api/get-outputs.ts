@@ -1,13 +1,13 @@
 import { RUN_DATA_ROUTES } from '../../shared/api/run-data-routes.ts'
 import type { Dag } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
-import { blockLane, type Head } from '../../shared/runs/head.ts'
-import type { BlockProjection } from '../../shared/runs/run-items.ts'
+import { blockOrdinal, type Head } from '../../shared/runs/head.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
+import type { BlockProjection } from '../../shared/runs/run-store-items.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
-import { readProjections, readValues } from '../record/projections.ts'
-import { readPinned } from '../record/read-run.ts'
+import { readPinned } from '../record/pinned-run.ts'
+import { readPortValues, readProjections } from '../record/projections.ts'
 import { requireBlock, requireRun } from '../require-run.ts'
 
 /**
@@ -23,12 +23,12 @@ export const handler = httpHandler({
     const pinned = await readPinned(world, run)
     const { dag } = pinned
     const { index } = requireBlock(dag, block_id)
-    const block = await projectionOf(world, run, index, blockLane(pinned, head, block_id))
+    const block = await projectionOf(world, run, index, blockOrdinal(pinned, head, block_id))
     const stored = Object.entries((block?.state === 'completed' && block.outputs) || {})
     if (block === undefined || stored.length === 0) throw noOutputs(dag, block_id, head, block)
     const small = stored.filter(([, { bytes }]) => bytes <= MAX_INLINE_BYTES)
     const large = stored.filter(([, { bytes }]) => bytes > MAX_INLINE_BYTES)
-    const outputs = { ...(await readValues(world, run.tenant, Object.fromEntries(small))) }
+    const outputs = { ...(await readPortValues(world, run.tenant, Object.fromEntries(small))) }
     const { attempt, state } = block
     return { json: { run_id: run.run_id, block_id, attempt, state, outputs, refs: Object.fromEntries(large) } }
   },

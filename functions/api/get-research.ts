@@ -1,15 +1,15 @@
 import { RESEARCH_ROUTES } from '../../shared/api/research-routes.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Stage } from '../../shared/research/stages.ts'
-import { foldRun } from '../../shared/runs/fold.ts'
+import { foldRun } from '../../shared/runs/fold-run.ts'
 import type { Head } from '../../shared/runs/head.ts'
-import { runLinks } from '../../shared/runs/links.ts'
+import { runApiPaths } from '../../shared/runs/run-api-paths.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
-import { allEvents } from '../record/read-run.ts'
-import { readResearchAnswer } from '../research/answer.ts'
-import { readChain } from '../research/chain.ts'
+import { allEvents } from '../record/pinned-run.ts'
+import { readResearchAnswer } from '../research/research-answer.ts'
+import { readChain } from '../research/stored-chain.ts'
 
 /** The answer of a research run; before its end 202 and the stage it is at, after `wait` seconds at the most. */
 export const handler = httpHandler({
@@ -20,7 +20,7 @@ export const handler = httpHandler({
     const meta = await requireResearch(world, run)
     const head = await headAfter(world, run, query.wait, signal)
     const { run_id } = run
-    const links = runLinks(run_id)
+    const links = runApiPaths(run_id)
     if (head.state === 'running') {
       const state = head.queued === true ? ('pending' as const) : ('running' as const)
       return { status: 202, json: { run_id, state, stage: await stageOf(world, run), links } }

@@ -1,15 +1,15 @@
-import { PLAN_ROUTES } from '../../shared/api/document-routes.ts'
+import { DOCUMENT_ROUTES } from '../../shared/api/document-routes.ts'
 import { dagGraph } from '../../shared/plan/dag-graph.ts'
-import type { RunGraph } from '../../shared/plan/graph.ts'
+import type { RunGraph } from '../../shared/plan/graph-schema.ts'
 import { type RunAnswer, viewRun } from '../../shared/views/run.ts'
 import { httpHandler } from '../http-handler.ts'
-import { allEvents, readPinned } from '../record/read-run.ts'
+import { allEvents, readPinned } from '../record/pinned-run.ts'
 import { requireRun } from '../require-run.ts'
 
 /** The pinned document as a graph, with what each block is doing; the critical path is that of the times seen so far. */
 export const handler = httpHandler({
   name: 'get-run-graph',
-  schema: PLAN_ROUTES['get-run-graph'],
+  schema: DOCUMENT_ROUTES['get-run-graph'],
   run: async (call, world) => {
     const { run, head } = await requireRun(world, call)
     const { meta, dag } = await readPinned(world, run)

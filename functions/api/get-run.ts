@@ -6,8 +6,8 @@ import type { Json } from '../../shared/text/canonical.ts'
 import { viewRun } from '../../shared/views/run.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
-import { readValues } from '../record/projections.ts'
-import { allEvents, readPinned } from '../record/read-run.ts'
+import { allEvents, readPinned } from '../record/pinned-run.ts'
+import { readPortValues } from '../record/projections.ts'
 import { requireRun } from '../require-run.ts'
 
 /** A run as its events tell it, so that it always equals a replay; with the values that people are asked about. */
@@ -61,7 +61,7 @@ const MAX_FEEDBACK = 3_000
 
 async function valuesOf(world: World, tenant: string, shown: Readonly<Record<string, StoredValue>>) {
   const small = Object.entries(shown).filter(([, { bytes }]) => bytes <= MAX_SHOWN_BYTES)
-  return { ...shown, ...(await readValues(world, tenant, Object.fromEntries(small))) }
+  return { ...shown, ...(await readPortValues(world, tenant, Object.fromEntries(small))) }
 }
 
 /** The words of a decision; a request may carry no more than this many, whatever the store holds. */

@@ -1,10 +1,10 @@
 import { PLACE_ROUTES } from '../../shared/api/place-routes.ts'
 import { runsPool } from '../../shared/runs/run-store.ts'
-import { type Safety, SafetySchema } from '../../shared/runs/safety.ts'
+import { type Safety, SafetySchema } from '../../shared/runs/safety-settings.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
-import { tenantBytes } from '../record/storage.ts'
+import { tenantBytes } from '../record/storage-quota.ts'
 
 /** More are told as this many. */
 const MOST_QUEUED = 1_000

@@ -1,12 +1,12 @@
 import type * as z from 'zod'
 import { type ApprovalEntry, LIST_APPROVALS } from '../../shared/api/approval-routes.ts'
-import { portsWithin } from '../../shared/approvals/question.ts'
+import { portsThatFit } from '../../shared/approvals/question-details.ts'
 import type { Principal } from '../../shared/auth/principal.ts'
 import { Fault } from '../../shared/errors.ts'
 import { runIdOfApproval } from '../../shared/runs/ids.ts'
-import { type Asked, DAMAGED_FIX, type DamagedQuestion, shownStatus } from '../../shared/runs/run-store.ts'
+import { type Asked, DAMAGED_FIX, type DamagedQuestion, shownApprovalStatus } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
-import { describeAsked } from '../approvals/inbox.ts'
+import { describeInboxEntry } from '../approvals/inbox-entry.ts'
 import { httpHandler } from '../http-handler.ts'
 
 /** The inbox: what people of the tenant are asked, with risk and cost. It decides nothing. */
@@ -20,13 +20,13 @@ export const handler = httpHandler({
         ? await wantedPage(world, principal, query)
         : { asked: await oneAsked(world, principal, approval_id), damaged: [], next: undefined }
     const items = asked.map(({ item }) => item)
-    const shown = portsWithin(items, query.values === 'shown' ? SHOWN_BYTES : 0)
+    const shown = portsThatFit(items, query.values === 'shown' ? SHOWN_BYTES : 0)
     const approvals: ApprovalEntry[] = []
     for (let at = 0; at < asked.length; at += AT_ONCE) {
       const some = asked.slice(at, at + AT_ONCE)
       const none = new Set<string>()
       approvals.push(
-        ...(await Promise.all(some.map((one, i) => describeAsked(world, principal, one, shown[at + i] ?? none)))),
+        ...(await Promise.all(some.map((one, i) => describeInboxEntry(world, principal, one, shown[at + i] ?? none)))),
       )
     }
     const told = damaged.map((one) => ({ ...one, seen: one.seen.slice(0, 200), fix: DAMAGED_FIX }))
@@ -59,7 +59,7 @@ async function wantedPage(
   for (let reads = 0; reads < MAX_READS && place !== undefined && found.length < limit; reads += 1) {
     const { closed } = place
     const page = await world.runs.inbox(tenant, { ...place, limit: limit - found.length })
-    found.push(...page.asked.filter(({ item, head }) => isWanted(status, shownStatus(head, item.id))))
+    found.push(...page.asked.filter(({ item, head }) => isWanted(status, shownApprovalStatus(head, item.id))))
     damaged.push(...(page.damaged ?? []))
     place = nextPosition(status, closed, page.next)
   }
@@ -76,11 +76,11 @@ async function oneAsked(world: World, { tenant }: Principal, id: string): Promis
   ])
   if (head === undefined || meta === undefined || item === undefined) return []
   const at = head.approvals[id]?.decided_at ?? item.requested_at
-  return shownStatus(head, id) === undefined ? [] : [{ item, meta, head, at }]
+  return shownApprovalStatus(head, id) === undefined ? [] : [{ item, meta, head, at }]
 }
 
 /** An entry the index still has among the open ones is what HEAD says: nothing to decide, but it is in `all`. */
-function isWanted(status: Query['status'], shown: ReturnType<typeof shownStatus>): boolean {
+function isWanted(status: Query['status'], shown: ReturnType<typeof shownApprovalStatus>): boolean {
   return status === 'all' || (shown === 'pending') === (status === 'pending')
 }
 

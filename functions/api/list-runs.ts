@@ -1,8 +1,7 @@
 import type * as z from 'zod'
 import { RUN_ROUTES, type RunSummary } from '../../shared/api/run-routes.ts'
-import { priceInLedger } from '../../shared/runs/cost.ts'
 import { type Head, shownState } from '../../shared/runs/head.ts'
-import { runLinks } from '../../shared/runs/links.ts'
+import { runApiPaths } from '../../shared/runs/run-api-paths.ts'
 import {
   DAMAGED_FIX,
   type DamagedRun,
@@ -11,6 +10,7 @@ import {
   type RunRole,
   runRole,
 } from '../../shared/runs/run-store.ts'
+import { priceInLedger } from '../../shared/runs/usage-cost.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
 
@@ -92,6 +92,6 @@ function summaryOf({ head, ...meta }: Meta & { readonly head: Head }): RunSummar
     ...(meta.retry_of === undefined ? {} : { retry_of: meta.retry_of.run_id }),
     ...(meta.iterates === undefined ? {} : { iterates: meta.iterates.run_id }),
     ...(meta.pivots === undefined ? {} : { pivots: meta.pivots.run_id }),
-    links: runLinks(meta.run_id),
+    links: runApiPaths(meta.run_id),
   }
 }

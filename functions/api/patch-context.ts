@@ -1,21 +1,21 @@
 import { RUN_DATA_ROUTES } from '../../shared/api/run-data-routes.ts'
-import { asksPeople, lockedKeys } from '../../shared/approvals/binding.ts'
-import { bypassedQuestions } from '../../shared/approvals/bypass.ts'
+import { asksPeople, lockedContextKeys } from '../../shared/approvals/binding.ts'
+import { bypassedQuestions } from '../../shared/approvals/bypassed-questions.ts'
 import { principalName } from '../../shared/auth/principal.ts'
 import type { Block } from '../../shared/dag/dag.ts'
-import { TaskSchema } from '../../shared/dag/task.ts'
+import { TaskSchema } from '../../shared/dag/task-status.ts'
 import { Fault } from '../../shared/errors.ts'
-import { blockLane, blockOutcome, type Head } from '../../shared/runs/head.ts'
-import type { ContextItem } from '../../shared/runs/run-items.ts'
+import { blockOrdinal, blockOutcome, type Head } from '../../shared/runs/head.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
+import type { ContextItem } from '../../shared/runs/run-store-items.ts'
 import { canonicalJson } from '../../shared/text/canonical.ts'
 import type { World } from '../../shared/world.ts'
 import { changeHandler } from '../http-handler.ts'
-import { readPinned } from '../record/read-run.ts'
+import { readPinned } from '../record/pinned-run.ts'
 import { requireRun } from '../require-run.ts'
 import { requireAuthor } from '../runs/authoring.ts'
 import { checkContextSize, recordContext } from '../runs/context.ts'
-import { skipsQuestion } from '../runs/start-values.ts'
+import { skippedQuestionFault } from '../runs/start-values.ts'
 
 /**
  * Compare-and-set on the version. The values are stored first and named by their event after: a crash in between
@@ -72,9 +72,9 @@ async function refuseDecided(
   const asked = new Set(Object.values(head.approvals).map(({ block }) => block))
   // A child run asks at any time of its life; a question that was passed by is over when its block is.
   const hasBegun = (block: Block) =>
-    hasEnded(block) || (block.mode === 'dag' && blockLane(places, head, block.id) !== undefined)
+    hasEnded(block) || (block.mode === 'dag' && blockOrdinal(places, head, block.id) !== undefined)
   const hasEnded = ({ id }: Block) => blockOutcome(places, head, id) !== undefined
-  const locked = lockedKeys(dag, meta.overrides, {
+  const locked = lockedContextKeys(dag, meta.overrides, {
     hasEnded,
     isAsked: (block) => asked.has(block.index) || (asksPeople(block, meta.children) && hasBegun(block)),
   })
@@ -88,7 +88,7 @@ async function refuseDecided(
       changed.map((name) => ({ key: name })),
       (block) => !hasEnded(block),
     )
-    if (unasked.length > 0) throw skipsQuestion(`Cannot change the context of run "${run.run_id}"`, unasked)
+    if (unasked.length > 0) throw skippedQuestionFault(`Cannot change the context of run "${run.run_id}"`, unasked)
     return
   }
   const message = `Cannot change "${key}" in the context of run "${run.run_id}": people were asked about block "${locked.get(key)}" with the value it has, and what they decide lets blocks run that read it. Reject the question or stop the run, and start one with the other value.`

@@ -1,5 +1,5 @@
-import { PLAN_ROUTES } from '../../shared/api/document-routes.ts'
-import { parseDagApart } from '../../shared/document/parse.ts'
+import { DOCUMENT_ROUTES } from '../../shared/api/document-routes.ts'
+import { parseDagInIsolate } from '../../shared/document/parse.ts'
 import { Fault } from '../../shared/errors.ts'
 import { planDag } from '../../shared/plan/plan-dag.ts'
 import { isolateFor } from '../../shared/ports/isolate.ts'
@@ -8,11 +8,11 @@ import { changeHandler } from '../http-handler.ts'
 /** Nothing is started, and nothing is read but the names of providers. It counts as a change: it costs as much. */
 export const handler = changeHandler({
   name: 'plan-dag',
-  schema: PLAN_ROUTES['plan-dag'],
+  schema: DOCUMENT_ROUTES['plan-dag'],
   run: async ({ body, principal, signal }, world) => {
     const { dag: given, max_parallel = world.settings.safety.max_parallel, ...told } = body
     const isolate = isolateFor(world.isolate, { tenant: principal.tenant, signal })
-    const parsed = await parseDagApart(given, { providers: world.providers.names() }, isolate)
+    const parsed = await parseDagInIsolate(given, { providers: world.providers.names() }, isolate)
     if (parsed.ok) return { json: planDag(parsed.dag, { ...told, max_parallel }, world.settings) }
     const message = 'Cannot plan the DAG: it has errors, listed with their places.'
     const issues = parsed.errors.slice(0, 20).map((error) => ({ ...error }))

@@ -1,6 +1,11 @@
 import { RECORD_RUN } from '../../shared/api/verify-routes.ts'
 import { Fault } from '../../shared/errors.ts'
-import { type KeptCall, RawAnswersSchema, type RecordedCall, type Recording } from '../../shared/providers/recording.ts'
+import {
+  RawAnswersSchema,
+  type RecordedCall,
+  type RecordedCallWithPrompt,
+  type Recording,
+} from '../../shared/providers/recording.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { isStageEvent } from '../../shared/runs/event-types.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
@@ -8,9 +13,9 @@ import { canonicalJson } from '../../shared/text/canonical.ts'
 import { redactSecrets } from '../../shared/text/redact.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
-import { allEvents } from '../record/read-run.ts'
+import { allEvents } from '../record/pinned-run.ts'
 import { requireRun } from '../require-run.ts'
-import { readChain } from '../research/chain.ts'
+import { readChain } from '../research/stored-chain.ts'
 
 /** Makes the recording of an ended run and keeps it as an object; the run itself is not touched. */
 export const handler = httpHandler({
@@ -48,7 +53,7 @@ async function recordingOf(world: World, meta: Meta): Promise<Recording> {
  * A call as a file carries it that is shared and committed: questions by their hashes, and an answer without what looks
  * like a secret.
  */
-function recorded({ asked: _, answer, ...call }: KeptCall): RecordedCall {
+function recorded({ asked: _, answer, ...call }: RecordedCallWithPrompt): RecordedCall {
   const { text, model, finish_reason, note } = answer
   const said = { text: redactSecrets(text), model: redactSecrets(model), finish_reason: redactSecrets(finish_reason) }
   return { ...call, answer: { ...answer, ...said, ...(note === undefined ? {} : { note: redactSecrets(note) }) } }

@@ -1,9 +1,9 @@
 import { RESEARCH_ROUTES } from '../../shared/api/research-routes.ts'
-import { loopEntityId } from '../../shared/research/loop.ts'
-import { runLinks } from '../../shared/runs/links.ts'
+import { loopEntityId } from '../../shared/research/loop-entity.ts'
+import { runApiPaths } from '../../shared/runs/run-api-paths.ts'
 import { changeHandler } from '../http-handler.ts'
-import { enterRun } from '../runs/enter-run.ts'
-import { orderResearch, RESEARCH_DEADLINE_SEC } from '../runs/order-research.ts'
+import { admitAndCreateRun } from '../runs/admit-run.ts'
+import { prepareResearchRun, RESEARCH_DEADLINE_SEC } from '../runs/prepare-research-run.ts'
 
 /**
  * A question. Its run is written owing its start, which send-outbox hands to start-run: nothing here starts executions
@@ -14,7 +14,7 @@ export const handler = changeHandler({
   schema: RESEARCH_ROUTES['start-research'],
   run: async ({ principal, body, headers }, world) => {
     const { parent_loop, ...question } = body
-    const order = await orderResearch(world, principal.tenant, question, parent_loop ?? undefined)
+    const order = await prepareResearchRun(world, principal.tenant, question, parent_loop ?? undefined)
     const entry = {
       ...order,
       route: 'POST /api/research',
@@ -22,9 +22,9 @@ export const handler = changeHandler({
       body,
       options: { deadline_sec: RESEARCH_DEADLINE_SEC },
     }
-    const { run, created, queued } = await enterRun(world, principal, entry, (id) => world.outbox.nudge(id))
+    const { run, created, queued } = await admitAndCreateRun(world, principal, entry, (id) => world.outbox.nudge(id))
     const { tenant, run_id } = run
-    const links = { ...runLinks(run_id), answer: `/api/research/${run_id}` }
+    const links = { ...runApiPaths(run_id), answer: `/api/research/${run_id}` }
     const json = { run_id, loop: loopEntityId(tenant, run_id), ...(queued ? { queued } : {}), links }
     return { status: created ? 201 : 200, json }
   },

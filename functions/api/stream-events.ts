@@ -7,7 +7,7 @@ import type { LeasePool, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { type Call, httpHandler } from '../http-handler.ts'
 import { requireRun } from '../require-run.ts'
-import { aheadOfHead } from './ahead-of-head.ts'
+import { cursorAheadFault } from './cursor-ahead.ts'
 
 const SCHEMA = RUN_ROUTES['stream-events']
 
@@ -18,7 +18,7 @@ export const handler = httpHandler({
   run: async (call, world) => {
     const since = cursorOf(call)
     const { run, head } = await requireRun(world, call)
-    if (since > head.seq) throw aheadOfHead(since, head.seq)
+    if (since > head.seq) throw cursorAheadFault(since, head.seq)
     if (since === head.seq && head.state !== 'running') return { status: 204, body: '', media_type: SCHEMA.media_type }
     const slots = await takeStreamSlots(world, call.principal)
     return { body: withSlots(eventText(world, run, since, call.signal), slots), media_type: SCHEMA.media_type }

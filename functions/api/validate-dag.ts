@@ -1,7 +1,7 @@
 import { VALIDATE_DAG } from '../../shared/api/document-routes.ts'
 import type { Dag, RunInput } from '../../shared/dag/dag.ts'
-import { parseDagApart } from '../../shared/document/parse.ts'
-import { taskErrors } from '../../shared/document/tasks.ts'
+import { parseDagInIsolate } from '../../shared/document/parse.ts'
+import { dagTaskIssues } from '../../shared/document/task-gates.ts'
 import { isolateFor } from '../../shared/ports/isolate.ts'
 import { changeHandler } from '../http-handler.ts'
 
@@ -12,13 +12,13 @@ export const handler = changeHandler({
   run: async ({ body, principal, signal }, world) => {
     const isolate = isolateFor(world.isolate, { tenant: principal.tenant, signal })
     const place = { providers: world.providers.names(), routing: world.settings }
-    const parsed = await parseDagApart(body.dag, place, isolate)
+    const parsed = await parseDagInIsolate(body.dag, place, isolate)
     if (!parsed.ok) {
       const errors = parsed.errors.map((error) => ({ ...error }))
       return { json: { valid: false, errors, warnings: [], order: [], context_inputs: [] } }
     }
     const { dag, order, dag_hash } = parsed
-    const wrong = taskErrors(dag, world.settings)
+    const wrong = dagTaskIssues(dag, world.settings)
     if (wrong.length > 0) {
       return { json: { valid: false, errors: [...wrong], warnings: [], order: [], context_inputs: [] } }
     }

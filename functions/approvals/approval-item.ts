@@ -1,23 +1,23 @@
-import { runChanges } from '../../shared/approvals/find-changes.ts'
+import { runChanges } from '../../shared/approvals/find-run-changes.ts'
 import type { ApprovalPolicy } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import { approvalDigest } from '../../shared/runs/approval.ts'
-import { holdsWhen } from '../../shared/runs/block-inputs.ts'
-import { usedByEvent } from '../../shared/runs/cost.ts'
+import { isWhenTrue } from '../../shared/runs/block-inputs.ts'
 import type { EventData } from '../../shared/runs/event.ts'
 import { readOrdinal } from '../../shared/runs/lane.ts'
-import type { ApprovalItem, AskedNote, ChangesAbove } from '../../shared/runs/run-items.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
+import type { ApprovalItem, AskedNote, ChangesAbove } from '../../shared/runs/run-store-items.ts'
+import { usedByEvent } from '../../shared/runs/usage-cost.ts'
 import { canonicalJson, sha256 } from '../../shared/text/canonical.ts'
 import type { World } from '../../shared/world.ts'
-import { bindNow, describeQuestion, shownValues } from '../attempts/binding.ts'
 import type { BlockCall, OpenQuestion } from '../attempts/block-call.ts'
-import { failedGates } from '../attempts/gate-waivers.ts'
+import { describeQuestion, shownValues, storeBinding } from '../attempts/decision-binding.ts'
+import { gatesAskedAbout } from '../attempts/gate-waivers.ts'
 import { askedInputs, attemptInputs, storeInputs } from '../attempts/inputs.ts'
-import { putBack } from '../attempts/meter.ts'
-import { judgePre } from '../attempts/prepare.ts'
-import { earlierEnd } from '../attempts/reuse.ts'
-import { allEvents, readPinned } from '../record/read-run.ts'
+import { putBackUse } from '../attempts/meter.ts'
+import { judgePreGates } from '../attempts/prepare.ts'
+import { endFromEarlierRun } from '../attempts/reuse.ts'
+import { allEvents, readPinned } from '../record/pinned-run.ts'
 
 /** What a person is asked about a block; undefined when its inputs or pre-gates would refuse it anyway, or an earlier result stands in for it. */
 export async function questionBeforeWork(call: BlockCall, id: string): Promise<ApprovalItem | undefined> {
@@ -25,15 +25,15 @@ export async function questionBeforeWork(call: BlockCall, id: string): Promise<A
   const policy = block.approval
   if (policy === undefined) return undefined
   const inputs = await attemptInputs(call).catch(whenRefused)
-  if (inputs === undefined || inputs.problems.length > 0 || !holdsWhen(block, inputs.values)) return undefined
+  if (inputs === undefined || inputs.problems.length > 0 || !isWhenTrue(block, inputs.values)) return undefined
   const { values } = inputs
   const attempt = call.resumed?.ask.attempt ?? readOrdinal(call.lane ?? 0).attempt + 1
-  const pre = await judgePre(call, attempt, inputs).catch(whenRefused)
+  const pre = await judgePreGates(call, attempt, inputs).catch(whenRefused)
   // A judge that may not be asked refuses the block, which records it; of a run that is stopped nobody asks.
   if (pre === undefined || pre.refusal !== undefined || !pre.composed.passed) return undefined
-  for (const event of pre.events) putBack(call.meter, usedByEvent(event))
+  for (const event of pre.events) putBackUse(call.meter, usedByEvent(event))
   const open = { attempt, values, inputs_hash: sha256(canonicalJson(values)) }
-  if ((await earlierEnd(call, open)) !== undefined || call.meter.refusal !== undefined) return undefined
+  if ((await endFromEarlierRun(call, open)) !== undefined || call.meter.refusal !== undefined) return undefined
   const { prompt, shown, digest, binding_ref, context_version } = await describeQuestion(call, policy, values)
   // What is shown and what is bound are of one moment: when the context moved in between, the machine calls again.
   if (call.resumed === undefined && context_version !== inputs.context_version) return undefined
@@ -78,13 +78,13 @@ export async function questionInAttempt(call: BlockCall, ask: OpenQuestion): Pro
   const { world, dag, block } = call
   const { approval_id: id, about } = ask
   const asked = await firstAsked(call, id)
-  const gates = failedGates(block, ask)
+  const gates = gatesAskedAbout(block, ask)
   const raise = about === 'budget' ? asked?.raise : undefined
   const shown = await shownAbout(call, ask)
   const prompt = askWords({ block: block.id, about, gates, reason: asked?.reason ?? '', raise })
   const whole = dag.blocks[block.index] ?? block
   const policy = whole.approval
-  const { binding_ref, binding } = await bindNow({ ...call, block: whole })
+  const { binding_ref, binding } = await storeBinding({ ...call, block: whole })
   const now = world.clock.now()
   return {
     id,

@@ -1,18 +1,18 @@
 import type { Decision } from '../../shared/api/control-routes.ts'
-import { type Binding, boundChanges } from '../../shared/approvals/binding.ts'
+import { type Binding, bindingDifferences } from '../../shared/approvals/binding.ts'
 import type { Principal } from '../../shared/auth/principal.ts'
 import { Fault, type Issue } from '../../shared/errors.ts'
 import { asksWaiver, decisionRefusal } from '../../shared/runs/approval.ts'
 import { earlierDecisionWords } from '../../shared/runs/approval-words.ts'
 import { fitsPort } from '../../shared/runs/block-inputs.ts'
 import type { Head, HeadApproval, RestartMode } from '../../shared/runs/head.ts'
-import { approvalEpoch, askNumber } from '../../shared/runs/ids.ts'
+import { approvalEpoch, questionNumber } from '../../shared/runs/ids.ts'
 import { peopleOf } from '../../shared/runs/people.ts'
-import type { ApprovalItem } from '../../shared/runs/run-items.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
+import type { ApprovalItem } from '../../shared/runs/run-store-items.ts'
 import { canonicalJson, type Json, sha256 } from '../../shared/text/canonical.ts'
 import type { World } from '../../shared/world.ts'
-import { readPinned } from '../record/read-run.ts'
+import { readPinned } from '../record/pinned-run.ts'
 
 type CheckWorld = Pick<World, 'runs' | 'objects' | 'settings'>
 
@@ -185,7 +185,7 @@ async function idOfBlock(
 
 /** The newest pass last, and in it the question before the work before those in the middle of it. */
 function askedOrder(id: string): number {
-  return approvalEpoch(id) * 1_000 + (askNumber(id) ?? 0)
+  return approvalEpoch(id) * 1_000 + (questionNumber(id) ?? 0)
 }
 
 /** A waiver is the answer to a question; what has ended stays as it ended. */
@@ -282,7 +282,7 @@ async function changesOf(
   const shown = [...changed, ...(earlier.prompt === now.prompt ? [] : [PROMPT])]
   if (shown.length > 0) return shown
   const [then, today] = [await bindingOf(objects, tenant, earlier), await bindingOf(objects, tenant, now)]
-  const bound = then === undefined || today === undefined ? [] : boundChanges(then, today)
+  const bound = then === undefined || today === undefined ? [] : bindingDifferences(then, today)
   return bound.length > 0 ? bound : [DEFINITION]
 }
 

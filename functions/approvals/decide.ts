@@ -1,17 +1,17 @@
 import type { Decision } from '../../shared/api/control-routes.ts'
 import { type Declared, type Principal, personName, principalName } from '../../shared/auth/principal.ts'
 import { Fault } from '../../shared/errors.ts'
-import { approverRule, decidedBy, policyHash, voteOf } from '../../shared/runs/approval.ts'
+import { approverRule, decisionFields, policyHash, toVote } from '../../shared/runs/approval.ts'
 import { earlierDecisionWords } from '../../shared/runs/approval-words.ts'
 import { type EventData, type NewEvent, REFUSED_CODES } from '../../shared/runs/event.ts'
 import { type HeadApproval, OUTBOX_GRACE_MS } from '../../shared/runs/head.ts'
-import { approvalEpoch, approvalLane, askNumber } from '../../shared/runs/ids.ts'
+import { approvalEpoch, approvalLane, questionNumber } from '../../shared/runs/ids.ts'
 import { ordinal, PHASE } from '../../shared/runs/lane.ts'
 import { peopleOf } from '../../shared/runs/people.ts'
 import type { Append, RunKey } from '../../shared/runs/run-store.ts'
-import { shortText } from '../../shared/text/short-text.ts'
+import { shortRedacted } from '../../shared/text/short-text.ts'
 import type { World } from '../../shared/world.ts'
-import { openStorage } from '../record/storage.ts'
+import { openCountedStorage } from '../record/storage-quota.ts'
 import { deadlineAfterPause, expireApproval, notifyEntry } from '../runs/due-approvals.ts'
 import { checkDecision, type Picked, pickApproval, type StoredDecision } from './check-decision.ts'
 
@@ -36,7 +36,7 @@ export async function decideApproval(
   decision: Decision,
   declared?: Declared,
 ): Promise<Decided> {
-  const { world } = openStorage(given, run)
+  const { world } = openCountedStorage(given, run)
   for (let round = 0; round < ROUNDS; round += 1) {
     const picked = await openQuestion(world, run, decision)
     const { id, approval } = picked
@@ -144,7 +144,7 @@ async function decisionAppend(
   const set = decidedApproval(deciding, at)
   const isOpen = set.status === 'pending'
   const phase = isOpen ? VOTES + (set.votes?.length ?? 0) : PHASE.completed
-  const place = ordinal({ epoch: approvalEpoch(id), attempt: askNumber(id) ?? 0, phase })
+  const place = ordinal({ epoch: approvalEpoch(id), attempt: questionNumber(id) ?? 0, phase })
   const outbox = [
     ...(isOpen ? [] : [{ id: `token-${id}`, at, kind: 'send_token', approval_id: id } as const]),
     ...notifyEntry(world, run, at, isOpen ? 'voted' : 'decided', id),
@@ -191,7 +191,7 @@ function refusedAppend(
     via: principal.via ?? 'api',
     ...(declared === undefined ? {} : { declared }),
     code,
-    reason: shortText(reason, 300),
+    reason: shortRedacted(reason, 300),
   }
   return {
     run,
@@ -217,7 +217,7 @@ function decidedApproval(
   at: string,
 ): HeadApproval {
   const by = principalName(principal)
-  const vote = voteOf({ by, person: otherName(principal), via: principal.via ?? 'api', declared }, at)
+  const vote = toVote({ by, person: otherName(principal), via: principal.via ?? 'api', declared }, at)
   const { feedback_ref, edits_ref, iterate } = stored
   const isYes = decision.decision !== 'reject'
   const need = item.quorum ?? 1
@@ -228,7 +228,7 @@ function decidedApproval(
     ...rest,
     ...votes,
     status: isYes ? 'approved' : 'rejected',
-    ...decidedBy(vote),
+    ...decisionFields(vote),
     ...(feedback_ref === undefined ? {} : { feedback_ref }),
     ...(edits_ref === undefined ? {} : { edits_ref }),
     ...(iterate === undefined ? {} : { iterate }),

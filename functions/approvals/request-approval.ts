@@ -1,19 +1,19 @@
 import * as z from 'zod'
-import { nextTelling } from '../../shared/runs/approval-reminders.ts'
+import { nextReminderOrEscalation } from '../../shared/runs/approval-reminders.ts'
 import type { NewEvent } from '../../shared/runs/event.ts'
 import { earlierTime, type HeadApproval, OUTBOX_GRACE_MS } from '../../shared/runs/head.ts'
-import { approvalEpoch, approvalId, approvalLane, askNumber } from '../../shared/runs/ids.ts'
+import { approvalEpoch, approvalId, approvalLane, questionNumber } from '../../shared/runs/ids.ts'
 import { ordinal, PHASE, readOrdinal } from '../../shared/runs/lane.ts'
-import type { ApprovalItem } from '../../shared/runs/run-items.ts'
+import type { ApprovalItem } from '../../shared/runs/run-store-items.ts'
 import { sha256 } from '../../shared/text/canonical.ts'
-import { type BlockCall, isStale, openBlockCall, wasStopped, whySkipped } from '../attempts/block-call.ts'
+import { type BlockCall, isStale, openBlockCall, wasStoppedInEarlierPass, whySkipped } from '../attempts/block-call.ts'
 import { awaitsBounce } from '../attempts/bounce.ts'
 import { appendWithUse } from '../attempts/budget.ts'
-import { resumedCall } from '../attempts/decision.ts'
+import { resumeIfAnsweredYes } from '../attempts/decision.ts'
 import { findQuestion } from '../attempts/question.ts'
 import { functionHandler } from '../handler.ts'
-import { MachineInputSchema, toRunKey } from '../record/read-run.ts'
-import { fewNames, notifyEntry } from '../runs/due-approvals.ts'
+import { MachineInputSchema, toRunKey } from '../record/pinned-run.ts'
+import { namesThatFit, notifyEntry } from '../runs/due-approvals.ts'
 import { questionBeforeWork, questionInAttempt } from './approval-item.ts'
 
 const InputSchema = z.strictObject({
@@ -45,7 +45,7 @@ export const handler = functionHandler({
 async function requestApproval(call: BlockCall, token: string): Promise<boolean> {
   if (!(await isAskable(call))) return false
   // A question in the middle of its attempt comes before the one about its dispatch.
-  const now = await resumedCall(call)
+  const now = await resumeIfAnsweredYes(call)
   return now !== undefined && askOnce(now, token)
 }
 
@@ -67,7 +67,8 @@ async function askOnce(call: BlockCall, token: string): Promise<boolean> {
 /** Whether a person is asked about the block now, as far as HEAD says; its pre-gates come after. */
 async function isAskable(call: BlockCall): Promise<boolean> {
   const { block, head, run, epoch } = call
-  if (block.approval === undefined || head.state !== 'running' || isStale(call) || wasStopped(call)) return false
+  if (block.approval === undefined || head.state !== 'running' || isStale(call) || wasStoppedInEarlierPass(call))
+    return false
   const { outcome, phase } = readOrdinal(call.lane ?? 0)
   // Claimed: its attempt is at work, or was lost in the middle of recording why it is refused; `<id>` goes on with that.
   if (outcome !== undefined || (phase >= PHASE.claimed && phase < PHASE.retrying)) return false
@@ -105,9 +106,9 @@ async function appendRequested(call: BlockCall, item: ApprovalItem): Promise<voi
   const { id, requested_at: at } = item
   const set = openApproval(item)
   const requested = appendWithUse(call, 0, requestedEvent(item))
-  const isFirst = lane === undefined && askNumber(id) === undefined
+  const isFirst = lane === undefined && questionNumber(id) === undefined
   const ready: NewEvent[] = isFirst ? [{ type: 'block:ready', block_id: block.id, data: {} }] : []
-  const step = ordinal({ epoch: approvalEpoch(id), attempt: askNumber(id) ?? 0, phase: PHASE.claimed })
+  const step = ordinal({ epoch: approvalEpoch(id), attempt: questionNumber(id) ?? 0, phase: PHASE.claimed })
   const outbox = notifyEntry(world, run, at, 'asked', id)
   const done = await world.runs.append({
     run,
@@ -132,7 +133,7 @@ function graceOf({ requested_at, expires_at }: ApprovalItem): string {
 
 function openApproval(item: ApprovalItem): HeadApproval {
   const { block, expires_at, digest, about, requested_at } = item
-  const next = nextTelling(item, {}, Date.parse(requested_at))
+  const next = nextReminderOrEscalation(item, {}, Date.parse(requested_at))
   return { block, status: 'pending', expires_at, digest, ...(about === undefined ? {} : { about }), ...next }
 }
 
@@ -143,7 +144,7 @@ function requestedEvent(item: ApprovalItem): NewEvent {
     digest,
     prompt_hash: sha256(item.prompt),
     expires_at,
-    approvers: fewNames(approvers),
+    approvers: namesThatFit(approvers),
     quorum,
     ...(about === undefined ? {} : { about }),
   }

@@ -2,37 +2,37 @@ import { Fault, MachineSignal } from '../../shared/errors.ts'
 import type { Verdict } from '../../shared/gates/gate.ts'
 import type { EventData } from '../../shared/runs/event.ts'
 import { ordinal, PHASE, readOrdinal, workingLeg } from '../../shared/runs/lane.ts'
-import type { BlockProjection } from '../../shared/runs/run-items.ts'
+import type { BlockProjection } from '../../shared/runs/run-store-items.ts'
 import { canonicalJson } from '../../shared/text/canonical.ts'
 import type { HostContext } from '../handler.ts'
-import { readValues } from '../record/projections.ts'
+import { readPortValues } from '../record/projections.ts'
 import { endIfOverdue } from '../runs/end-run.ts'
-import { type AttemptEnd, toFailure } from './attempt.ts'
+import { type AttemptEnd, toFailure } from './attempt-outcome.ts'
 import {
-  type Answer,
   appendBase,
   type BlockCall,
   type BlockReport,
   eventBase,
   freedByEnd,
   isStale,
+  laneOwnerOf,
   type OpenQuestion,
-  ownerOf,
+  type PersonAnswer,
   readHead,
+  reportAwaitingBounce,
   reportBlock,
-  reportPassed,
   reportRecorded,
   retryBlock,
-  wasStopped,
+  wasStoppedInEarlierPass,
   whySkipped,
 } from './block-call.ts'
 import { awaitsBounce } from './bounce.ts'
 import { type Iteration, readDecision, requireAnswer } from './decision.ts'
-import { endAttempt, failFastRecorded, raiseUnlessDone, refuseBlock, skipBlock, stopAgain } from './end.ts'
-import { failedGates, verdictsSoFar, waiveGates } from './gate-waivers.ts'
+import { endAttempt, failFastRecorded, keepStopped, raiseUnlessDone, refuseBlock, skipBlock } from './end.ts'
+import { gatesAskedAbout, verdictsSoFar, waiveGates } from './gate-waivers.ts'
 import { approvedEdits, askedInputs } from './inputs.ts'
-import { iterateRun } from './iterate.ts'
-import { answerFacts, type Judged, judgeBlock, postFailure } from './judge.ts'
+import { iterateRun } from './iterate-run.ts'
+import { answerFacts, type Judged, judgeBlock, postGateFailure } from './judge-gates.ts'
 import { findQuestion } from './question.ts'
 
 /**
@@ -44,14 +44,14 @@ export async function advanceBlock(
   next: (call: BlockCall, undecided: boolean) => Promise<BlockReport>,
 ): Promise<BlockReport> {
   if (await isOver(call)) return reportRecorded(call)
-  if (wasStopped(call)) return stopAgain(call)
-  if (await awaitsBounce(call)) return reportPassed(call)
+  if (wasStoppedInEarlierPass(call)) return keepStopped(call)
+  if (await awaitsBounce(call)) return reportAwaitingBounce(call)
   const skip = whySkipped(call)
   if (skip !== undefined) return skipBlock(call, skip)
   const decision = await readDecision(call)
   if (decision.kind === 'iterate') return iterateBlock(call, decision)
   if (decision.kind === 'refused') return refuseBlock(call, decision)
-  return afterAnswer(call, (now) => next(now, decision.kind === 'undecided'))
+  return resumeAfterAnswer(call, (now) => next(now, decision.kind === 'undecided'))
 }
 
 /** Whether nothing is left to do: the run, this pass of the module, or the block or item itself has ended. */
@@ -68,7 +68,7 @@ export async function isOver(call: BlockCall): Promise<boolean> {
  * What is left to do for an attempt a person was asked about: its end, as the answer has it, or `next`, its work, which
  * it had not done yet. Nobody has answered: AskPerson. `next` as it is where nobody was asked.
  */
-export async function afterAnswer(
+export async function resumeAfterAnswer(
   call: BlockCall,
   next: (call: BlockCall) => Promise<BlockReport>,
 ): Promise<BlockReport> {
@@ -82,12 +82,12 @@ export async function afterAnswer(
   return next({ ...call, resumed: { ask, yes: answer } })
 }
 
-type Yes = Extract<Answer, { kind: 'yes' }>
-type No = Extract<Answer, { kind: 'no' }>
+type Yes = Extract<PersonAnswer, { kind: 'yes' }>
+type No = Extract<PersonAnswer, { kind: 'no' }>
 
 /** The gates stay as they failed, and the block fails by them, in the words of who said no. */
 function refuseAsked(call: BlockCall, ask: OpenQuestion, { code, reason }: No): Promise<BlockReport> {
-  const failed = failedGates(call.block, ask)
+  const failed = gatesAskedAbout(call.block, ask)
   const feedback = [...failed.map(({ name, reason: why }) => `${name}: ${why}`), reason]
   const gates = failed.map(({ name }) => name)
   const failure = { code, reason, retry: false, feedback, ...(gates.length === 0 ? {} : { gates }) }
@@ -123,7 +123,7 @@ async function answeredFacts(
   inputs: Judging['inputs'],
   data: EventData<'block:output'>,
 ): Promise<Judging> {
-  const outputs = await readValues(call.world, call.run.tenant, data.outputs)
+  const outputs = await readPortValues(call.world, call.run.tenant, data.outputs)
   return { inputs, outputs, ...answerFacts(call, data, data.latency_ms) }
 }
 
@@ -136,7 +136,7 @@ function knownVerdicts({ block }: BlockCall, { events }: OpenQuestion): readonly
 
 /** Another try of a foreach block would run no item again: what failed here stays so. */
 function endOfRest(call: BlockCall, judged: Judged): Pick<AttemptEnd, 'failure'> {
-  const { failure } = postFailure(call, judged)
+  const { failure } = postGateFailure(call, judged)
   if (failure === undefined) return {}
   const isWhole = call.block.foreach !== undefined && call.item === undefined
   return { failure: isWhole ? { ...failure, retry: false } : failure }
@@ -184,7 +184,15 @@ async function giveUpIfEdited(call: BlockCall, ask: OpenQuestion): Promise<void>
     at,
     events: [{ type: 'block:retrying', ...eventBase(call), attempt, data: { ...told, due_at: at } }],
     ...freedByEnd(call),
-    projection: { ...ownerOf(call), ordinal: place, attempt, untried, state: 'retrying', due_at: at, failure: told },
+    projection: {
+      ...laneOwnerOf(call),
+      ordinal: place,
+      attempt,
+      untried,
+      state: 'retrying',
+      due_at: at,
+      failure: told,
+    },
   })
   throw retryBlock(call)
 }

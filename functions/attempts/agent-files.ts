@@ -1,16 +1,16 @@
 import type { Block, PortType } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
-import type { ReadObject } from '../../shared/gates/facts.ts'
+import type { ReadObject } from '../../shared/gates/read-facts.ts'
 import type { Json } from '../../shared/text/canonical.ts'
-import { textProblem } from '../../shared/text/json.ts'
-import type { Dispatch } from './attempt.ts'
+import { jsonTextProblem } from '../../shared/text/json-limits.ts'
+import type { Dispatch } from './attempt-outcome.ts'
 import type { BlockCall } from './block-call.ts'
 import { storeArtifact } from './handlers/store-artifact.ts'
 
 /**
  * Files between agents: a model reads and writes text and knows no object refs, while a port of type file or artifact
  * holds one. Its answer's text is stored as an artifact of the run and the port gets the ref; the next model is told the
- * text again (shared/gates/facts.ts).
+ * text again (shared/gates/read-facts.ts).
  */
 export async function storeAnswerFiles(
   call: BlockCall,
@@ -62,7 +62,7 @@ function extensionOf(port: string, text: string): string {
 }
 
 function isJson(text: string): boolean {
-  if (!/^\s*[[{]/.test(text) || textProblem(text) !== undefined) return false
+  if (!/^\s*[[{]/.test(text) || jsonTextProblem(text) !== undefined) return false
   try {
     JSON.parse(text)
     return true

@@ -2,12 +2,12 @@ import type { BounceModule } from '../../shared/dag/bounce-modules.ts'
 import type { Block } from '../../shared/dag/dag.ts'
 import { Fault, MachineSignal } from '../../shared/errors.ts'
 import type { Verdict } from '../../shared/gates/gate.ts'
-import { itemBlock, upstreamSkip } from '../../shared/runs/block-inputs.ts'
+import { itemBlock, upstreamSkipReason } from '../../shared/runs/block-inputs.ts'
 import type { EventData, RunEvent } from '../../shared/runs/event.ts'
 import { blockEpoch, blockOutcome, type Head, type HeadApproval } from '../../shared/runs/head.ts'
 import { approvalId, approvalLane, childRunId } from '../../shared/runs/ids.ts'
 import {
-  isAsked,
+  hasOpenQuestion,
   type LaneOwner,
   laneKey,
   moduleLane,
@@ -16,12 +16,12 @@ import {
   readOrdinal,
   workingLeg,
 } from '../../shared/runs/lane.ts'
-import type { AskedNote, BlockProjection } from '../../shared/runs/run-items.ts'
 import type { Append, LaneStands, RunKey } from '../../shared/runs/run-store.ts'
+import type { AskedNote, BlockProjection } from '../../shared/runs/run-store-items.ts'
 import type { Json } from '../../shared/text/canonical.ts'
 import type { World } from '../../shared/world.ts'
-import { type Pinned, readPinned } from '../record/read-run.ts'
-import { openStorage, type Storage } from '../record/storage.ts'
+import { type Pinned, readPinned } from '../record/pinned-run.ts'
+import { openCountedStorage, type Storage } from '../record/storage-quota.ts'
 import { type CallMeter, openMeter } from './meter.ts'
 
 /** One invocation's view of its block: what it is pinned to and what HEAD says right now. */
@@ -53,7 +53,7 @@ export interface BlockCall extends Pinned {
 
 export interface Resumed {
   readonly ask: OpenQuestion
-  readonly yes: Extract<Answer, { kind: 'yes' }>
+  readonly yes: Extract<PersonAnswer, { kind: 'yes' }>
 }
 
 /** What a machine says of the block it calls. */
@@ -102,7 +102,7 @@ export async function openBlockCall(
   const lane_key = laneKey({ block: block.index, ...(item === undefined ? {} : { item }) })
   const module = pinned.moduleOf.get(block.id)
   const meter = openMeter()
-  const storage = openStorage(world, run, block.id)
+  const storage = openCountedStorage(world, run, block.id)
   const stored = { world: storage.world, storage, run }
   return readHead({ ...pinned, ...stored, block: callee(block, item), module, e, item, lane_key, meter, host })
 }
@@ -131,7 +131,7 @@ export async function readHead(
 }
 
 /** Whose attempts a call is about: the block's, or one item's. */
-export function ownerOf({ block, item }: Pick<BlockCall, 'block' | 'item'>): LaneOwner {
+export function laneOwnerOf({ block, item }: Pick<BlockCall, 'block' | 'item'>): LaneOwner {
   return { block: block.index, ...(item === undefined ? {} : { item }) }
 }
 
@@ -146,7 +146,7 @@ export function eventBase({ block, item }: Pick<BlockCall, 'block' | 'item'>): {
 /** What every append of a call begins with: one of an item also asks that its block still goes on in this attempt. */
 export function appendBase(call: BlockCall): Pick<Append, 'run' | 'lane' | 'item_of'> {
   const { run, block, item, epoch, head } = call
-  const lane = laneKey(ownerOf(call))
+  const lane = laneKey(laneOwnerOf(call))
   if (item === undefined) return { run, lane }
   const { attempt, leg } = readOrdinal(head.lanes[String(block.index)] ?? 0)
   const below = ordinal({ epoch, attempt, leg, phase: PHASE.completed })
@@ -163,7 +163,7 @@ interface EndStep {
 export function endStep({ meter, lane }: BlockCall, attempt: number): EndStep {
   const from = meter.claim?.ordinal ?? lane ?? 0
   if (readOrdinal(from).attempt !== attempt) return { leg: 0, first: PHASE.gates }
-  return { leg: workingLeg(from), first: isAsked(from) ? nextAnsweredPhase(from) : PHASE.gates }
+  return { leg: workingLeg(from), first: hasOpenQuestion(from) ? nextAnsweredPhase(from) : PHASE.gates }
 }
 
 /** What a crash left out is told in further steps. */
@@ -176,14 +176,14 @@ export function nextAnsweredPhase(lane: number): number {
 export function freedByEnd(call: Pick<BlockCall, 'block' | 'item'>): Pick<Append, 'end' | 'drop_items'> {
   const { block, item } = call
   const items = block.foreach === undefined || item !== undefined ? {} : { drop_items: { block: block.index } }
-  return { end: ownerOf(call), ...items }
+  return { end: laneOwnerOf(call), ...items }
 }
 
 /**
  * What stands as long as nobody else asks a person about the dispatch of this block: what its gates said may differ from
  * call to call, and who was asked is not passed over. Empty where nobody is to be asked, or somebody was.
  */
-export function whileUnasked({ run, block, item, head, epoch }: BlockCall): readonly LaneStands[] {
+export function unaskedCondition({ run, block, item, head, epoch }: BlockCall): readonly LaneStands[] {
   if (block.approval === undefined || item !== undefined) return []
   const id = approvalId(run.run_id, block.index, epoch)
   if (head.approvals[id] !== undefined) return []
@@ -206,17 +206,17 @@ export function isStale({ module, e = 0, head }: BlockCall): boolean {
 }
 
 /** Somebody stopped this block in an earlier pass of its bounce module. */
-export function wasStopped({ lane, raw_lane }: BlockCall): boolean {
+export function wasStoppedInEarlierPass({ lane, raw_lane }: BlockCall): boolean {
   return lane === undefined && raw_lane !== null && readOrdinal(raw_lane).outcome === 'cancelled'
 }
 
 /** Why a block whose upstreams have ended is skipped, as HEAD says; undefined when it may go on. */
 export function whySkipped({ block, head, ...places }: BlockCall): EventData<'block:skipped'> | undefined {
-  return upstreamSkip(block, (id) => blockOutcome(places, head, id))
+  return upstreamSkipReason(block, (id) => blockOutcome(places, head, id))
 }
 
 /** The child run of one attempt of this block, whether it is there yet or not. */
-export function childRun({ run, block, epoch }: BlockCall, attempt: number): RunKey {
+export function childRunKey({ run, block, epoch }: BlockCall, attempt: number): RunKey {
   const { tenant, run_id } = run
   return { tenant, run_id: childRunId(tenant, { run_id, block: block.index, epoch, attempt }) }
 }
@@ -225,8 +225,8 @@ export function childRun({ run, block, epoch }: BlockCall, attempt: number): Run
  * Whether this attempt was claimed with its child. One claimed without was over before that, by its inputs or its
  * pre-gates, or took a result over; who claimed it records that end, and what is found later may be another.
  */
-export function claimedWithChild(call: BlockCall, attempt: number): boolean {
-  return call.head.children[call.lane_key] === childRun(call, attempt).run_id
+export function wasClaimedWithChild(call: BlockCall, attempt: number): boolean {
+  return call.head.children[call.lane_key] === childRunKey(call, attempt).run_id
 }
 
 /** The output of a block state, as a reader of the Step Functions console sees it: ids and numbers only. */
@@ -264,7 +264,7 @@ export function reportBlock(
 }
 
 /** Report of a block that waits for the next pass of its bounce module. */
-export function reportPassed(call: BlockCall): BlockReport {
+export function reportAwaitingBounce(call: BlockCall): BlockReport {
   return reportBlock(call, { state: 'pending', attempt: 0, seq: call.head.seq, verdicts: [] })
 }
 
@@ -293,6 +293,6 @@ export interface OpenQuestion extends AskedNote {
 }
 
 /** What a person made of a question in the middle of an attempt. */
-export type Answer =
+export type PersonAnswer =
   | { readonly kind: 'yes'; readonly approval_id: string; readonly approval: HeadApproval; readonly words: string }
   | { readonly kind: 'no'; readonly code: 'ask_rejected' | 'ask_expired'; readonly reason: string }

@@ -1,6 +1,6 @@
 import { Fault } from '../../shared/errors.ts'
-import { type BounceCase, dueBounceRule } from '../../shared/runs/bounce-rules.ts'
-import { blockLane, blockOutcome } from '../../shared/runs/head.ts'
+import { type BounceFacts, dueBounceRule } from '../../shared/runs/bounce-rules.ts'
+import { blockOrdinal, blockOutcome } from '../../shared/runs/head.ts'
 import type { World } from '../../shared/world.ts'
 import { readProjections } from '../record/projections.ts'
 import type { BlockCall } from './block-call.ts'
@@ -15,11 +15,11 @@ export async function awaitsBounce(call: BlockCall): Promise<boolean> {
   const before = blocksBefore(call, block.id)
   const owners = new Set(module.rules.map((rule) => rule.block))
   const failed = [...owners].filter((id) => before.has(id) && blockOutcome(call, head, id) === 'failed')
-  const lanes = new Map(failed.map((id) => [index.get(id) ?? -1, blockLane(call, head, id) ?? 0]))
+  const lanes = new Map(failed.map((id) => [index.get(id) ?? -1, blockOrdinal(call, head, id) ?? 0]))
   for (const [at, projection] of await readProjections(world, run, lanes)) {
     const owner = dag.blocks[at]
     const gates = projection.failure?.gates ?? []
-    if (owner !== undefined && dueBounceRule({ ...bounceCase(call, gates), block: owner }) !== undefined) return true
+    if (owner !== undefined && dueBounceRule({ ...bounceFacts(call, gates), block: owner }) !== undefined) return true
   }
   return false
 }
@@ -71,7 +71,7 @@ async function readOwn({ objects }: Pick<World, 'objects'>, tenant: string, ref:
 }
 
 /** What the rules of a block's bounce module are asked about its failed gates. */
-export function bounceCase({ module, head, block }: BlockCall, gates: readonly string[]): BounceCase {
+export function bounceFacts({ module, head, block }: BlockCall, gates: readonly string[]): BounceFacts {
   const fired = module === undefined ? undefined : head.modules[String(module.key)]
   return { module, fired, block, gates }
 }

@@ -2,16 +2,16 @@ import type { Dag } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import { type Amount, NOTHING, plus } from '../../shared/runs/budget.ts'
 import { blockCaps, type Caps, runCaps, smallestCaps } from '../../shared/runs/caps.ts'
-import { spentByEvents } from '../../shared/runs/cost.ts'
 import type { EventData, NewEvent, RunEvent } from '../../shared/runs/event.ts'
-import { isAsked, PHASE, readOrdinal } from '../../shared/runs/lane.ts'
+import { hasOpenQuestion, PHASE, readOrdinal } from '../../shared/runs/lane.ts'
 import { eventPosition } from '../../shared/runs/run-fold.ts'
 import type { Append } from '../../shared/runs/run-store.ts'
+import { spentByEvents } from '../../shared/runs/usage-cost.ts'
+import { allEvents } from '../record/pinned-run.ts'
 import { readOwnProjection } from '../record/projections.ts'
-import { allEvents } from '../record/read-run.ts'
 import { chargeFor } from '../record/record-events.ts'
 import { type BlockCall, eventBase } from './block-call.ts'
-import { closeMeter, takeUntold } from './meter.ts'
+import { closeMeter, takeUnreportedUse } from './meter.ts'
 
 /** What holds for the calls of a block. */
 export interface CallCaps {
@@ -38,7 +38,7 @@ export function callCaps({ head, world, dag, block: { index } }: BlockCall): Cal
  * What is left of a block's caps after all it used before this invocation, in this epoch and earlier ones. Of an item:
  * what is left to all items of this epoch together, which count what they use in HEAD.
  */
-export async function leftOfBlock(call: BlockCall, caps: Caps): Promise<Caps> {
+export async function remainingBlockCaps(call: BlockCall, caps: Caps): Promise<Caps> {
   const { meter } = call
   meter.past ??= pastUse(call)
   const { tokens, usd_micros } = await meter.past
@@ -80,7 +80,7 @@ interface Refusal {
 }
 
 /** A cap in dollars cannot be kept where nobody knows what a call costs: it is not made. */
-export function priceUnknown({ block, world }: BlockCall, provider: string): Refusal {
+export function unknownPriceRefusal({ block, world }: BlockCall, provider: string): Refusal {
   const type = world.settings.providers[provider]?.type ?? 'unknown'
   const message = `Cannot ask provider "${provider}" (${type}) for block "${block.id}": a cap in dollars holds, and the price table does not know what its model costs. Use a model with a known price (docs/providers.md), or caps in tokens.`
   return { fault: new Fault('InvalidInput', 'budget_price_unknown', message) }
@@ -107,13 +107,13 @@ interface BlockWish extends Wish {
  * Says which cap of the run a call does not fit under, with what is spent of it and what calls under way have reserved;
  * undefined: by now there is room, and who asks again gets it.
  */
-export async function runExceeded(call: BlockCall, wish: RunWish): Promise<Refusal | undefined> {
+export async function runCapRefusal(call: BlockCall, wish: RunWish): Promise<Refusal | undefined> {
   const found = await runShortage(call, wish.short)
   return found && exceeded(call, wish, found)
 }
 
 /** Says the same of the block's own cap, which is known to be in the way. */
-export async function blockExceeded(call: BlockCall, wish: BlockWish): Promise<Refusal> {
+export async function blockCapRefusal(call: BlockCall, wish: BlockWish): Promise<Refusal> {
   return exceeded(call, wish, await blockShortage(call, wish))
 }
 
@@ -194,13 +194,13 @@ interface EventsWithUse {
 export function eventsWithUse(call: BlockCall, attempt: number, event: NewEvent): EventsWithUse {
   const { meter } = call
   const reserved = closeMeter(meter)
-  const spent = takeUntold(meter)
+  const spent = takeUnreportedUse(meter)
   // Only events that may say what was used come here.
   const told = spent === undefined ? event : ({ ...event, data: { ...event.data, spent } } as NewEvent)
   const { exceeded } = meter
   const refused: NewEvent[] =
     exceeded === undefined ? [] : [{ type: 'budget:exceeded', ...eventBase(call), attempt, data: exceeded }]
-  return { events: [...refused, told], reserved, share: itemsShare(call) }
+  return { events: [...refused, told], reserved, share: itemsUsage(call) }
 }
 
 /** The same as members of one append. */
@@ -214,7 +214,7 @@ export function appendWithUse(
 }
 
 /** The items of a block with a cap of its own count what they use together. */
-export function itemsShare(call: BlockCall): Pick<Append, 'share'> {
+export function itemsUsage(call: BlockCall): Pick<Append, 'share'> {
   if (call.item === undefined) return {}
   const { cap_tokens, cap_usd_micros } = callCaps(call)?.block ?? {}
   return cap_tokens === undefined && cap_usd_micros === undefined ? {} : { share: { block: call.block.index } }
@@ -230,7 +230,7 @@ export async function childCaps(call: BlockCall, child: Pick<Dag, 'budget'>): Pr
   const { committed_tokens, committed_usd_micros } = call.head.budget
   const run = lessened(caps.run, { tokens: committed_tokens, usd_micros: committed_usd_micros })
   const claimed = await claimedReserve(call)
-  const left = smallestCaps(run, await leftOfBlock(call, caps.block))
+  const left = smallestCaps(run, await remainingBlockCaps(call, caps.block))
   if (claimed !== undefined) return ofUnits(left, claimed)
   const own = ofUnits(left, smallestCaps(left, runCaps(call.world.settings.safety, child.budget)))
   if (Object.values(own).some((cap) => cap < 1)) await refuseChild(call, caps.block)
@@ -244,7 +244,7 @@ export function childReserve({ cap_tokens = 0, cap_usd_micros = 0 }: Caps): Amou
 
 async function claimedReserve(call: BlockCall): Promise<Caps | undefined> {
   const { lane } = call
-  if (lane === undefined || isAsked(lane) || readOrdinal(lane).phase === PHASE.retrying) return undefined
+  if (lane === undefined || hasOpenQuestion(lane) || readOrdinal(lane).phase === PHASE.retrying) return undefined
   const { tokens, usd_micros } = (await readOwnProjection(call, lane))?.reserved ?? NOTHING
   return { cap_tokens: tokens, cap_usd_micros: usd_micros }
 }
@@ -268,7 +268,7 @@ function lessened({ cap_tokens, cap_usd_micros }: Caps, { tokens, usd_micros }: 
 async function refuseChild(call: BlockCall, own: Caps): Promise<never> {
   const wish = { what: 'open a child run', wanted: LEAST, short: LEAST, mine: NOTHING, flying: NOTHING }
   const isCapped = own.cap_tokens !== undefined || own.cap_usd_micros !== undefined
-  const refusal = (await runExceeded(call, wish)) ?? (isCapped ? await blockExceeded(call, wish) : undefined)
+  const refusal = (await runCapRefusal(call, wish)) ?? (isCapped ? await blockCapRefusal(call, wish) : undefined)
   if (refusal === undefined) {
     const message = `Cannot open a child run for block "${call.block.id}": what is left of the budget changed meanwhile. It is tried again.`
     throw new Fault('Unavailable', 'store_busy', message)

@@ -1,25 +1,32 @@
 import type { Block } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
-import { resultValues } from '../../shared/research/payloads/result.ts'
-import { checkOutputs, childOutputs } from '../../shared/runs/block-outputs.ts'
+import { researchBlockOutputs } from '../../shared/research/payloads/result.ts'
+import { checkOutputs, childOutputSources } from '../../shared/runs/block-outputs.ts'
 import { NOTHING, plus } from '../../shared/runs/budget.ts'
 import type { StoredValue } from '../../shared/runs/event.ts'
-import { foldRun } from '../../shared/runs/fold.ts'
+import { foldRun } from '../../shared/runs/fold-run.ts'
 import type { Head, RunState } from '../../shared/runs/head.ts'
 import { PHASE, readOrdinal } from '../../shared/runs/lane.ts'
 import type { RunFold } from '../../shared/runs/run-fold.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
-import { shortText } from '../../shared/text/short-text.ts'
+import { shortRedacted } from '../../shared/text/short-text.ts'
 import type { World } from '../../shared/world.ts'
-import { readOwnProjection, readValues } from '../record/projections.ts'
-import { allEvents, readPinned } from '../record/read-run.ts'
-import { readChain, readSources } from '../research/chain.ts'
-import { type AttemptEnd, type Failure, type Produced, toFailure } from './attempt.ts'
-import { type BlockCall, type BlockReport, childRun, claimedWithChild, reportBlock, retryBlock } from './block-call.ts'
-import { openAttempt } from './claim.ts'
+import { allEvents, readPinned } from '../record/pinned-run.ts'
+import { readOwnProjection, readPortValues } from '../record/projections.ts'
+import { readAnswerSources, readChain } from '../research/stored-chain.ts'
+import { type AttemptEnd, type Failure, type Produced, toFailure } from './attempt-outcome.ts'
+import {
+  type BlockCall,
+  type BlockReport,
+  childRunKey,
+  reportBlock,
+  retryBlock,
+  wasClaimedWithChild,
+} from './block-call.ts'
+import { findNextAttempt } from './claim.ts'
 import { endAttempt, raiseUnlessDone } from './end.ts'
 import { resolveBlockInputs } from './inputs.ts'
-import { judgeProduced } from './judge.ts'
+import { judgeProduced } from './judge-gates.ts'
 
 /** Seconds, at most, between two looks for a place among the blocks that may run at once. */
 const SLOT_WAIT_SEC = 15
@@ -32,13 +39,13 @@ const SLOT_WAIT_SEC = 15
 export async function closeChild(call: BlockCall): Promise<BlockReport> {
   const { attempt, phase } = readOrdinal(call.lane ?? 0)
   if (call.lane === undefined) throw retryBlock(call, slotWait(call))
-  if (phase === PHASE.retrying || !claimedWithChild(call, attempt)) {
+  if (phase === PHASE.retrying || !wasClaimedWithChild(call, attempt)) {
     // Due later, or not lost yet: the wait is the machine's.
-    await openAttempt(call)
+    await findNextAttempt(call)
     throw retryBlock(call)
   }
   call.world.log.note?.({ attempt, epoch: call.epoch })
-  const child = await call.world.runs.head(childRun(call, attempt), [])
+  const child = await call.world.runs.head(childRunKey(call, attempt), [])
   if (child === undefined || child.state === 'running') throw retryBlock(call)
   const end = await judgeChild(call, attempt, child)
   const claimed = await readOwnProjection(call, call.lane)
@@ -73,7 +80,7 @@ async function childAttemptEnd(call: BlockCall, attempt: number): Promise<Attemp
   if (block.mode !== 'dag' && block.mode !== 'research') {
     throw new Fault('Bug', 'no_child', `Block "${block.id}" has no child run to close.`)
   }
-  const run = childRun(call, attempt)
+  const run = childRunKey(call, attempt)
   const child = await readChild(world, run, block)
   const { facts, latency_ms } = child
   if (child.fold.state !== 'completed') {
@@ -103,9 +110,9 @@ function childFailed(runId: string, { dag_name, facts, fold }: ChildEnd): Failur
   const words = `${who} ${what}: ${reason}`
   return {
     code: code === 'child_too_deep' ? code : ended,
-    reason: shortText(words),
+    reason: shortRedacted(words),
     retry: !FOR_GOOD.has(code) && state !== 'blocked',
-    feedback: [shortText(words)],
+    feedback: [shortRedacted(words)],
   }
 }
 
@@ -124,7 +131,7 @@ async function readChild(world: World, run: RunKey, block: ParentBlock): Promise
   const fold = foldRun(await allEvents(world, run))
   const read = () =>
     block.mode === 'dag'
-      ? blockValues(world, run, fold, childOutputs(block, dag))
+      ? blockValues(world, run, fold, childOutputSources(block, dag))
       : answerValues(world, run, fold, Object.keys(block.outputs))
   const values = fold.state === 'completed' ? await read() : {}
   const { dag_name, dag_hash, inputs_hash } = meta
@@ -144,18 +151,18 @@ async function readChild(world: World, run: RunKey, block: ParentBlock): Promise
 async function answerValues(world: World, { tenant }: RunKey, { stage }: RunFold, ports: readonly string[]) {
   const chain = stage === undefined ? undefined : await readChain(world, tenant, stage.ref)
   if (chain?.result === undefined) return {}
-  const texts = ports.includes('sources') ? await readSources(world, tenant, chain) : []
-  const values = resultValues(chain.result, texts)
+  const texts = ports.includes('sources') ? await readAnswerSources(world, tenant, chain) : []
+  const values = researchBlockOutputs(chain.result, texts)
   return Object.fromEntries(Object.entries(values).filter(([port]) => ports.includes(port)))
 }
 
-async function blockValues(world: World, run: RunKey, fold: RunFold, wanted: ReturnType<typeof childOutputs>) {
+async function blockValues(world: World, run: RunKey, fold: RunFold, wanted: ReturnType<typeof childOutputSources>) {
   const taken: Record<string, StoredValue> = {}
   for (const { port, sources } of wanted) {
     const value = sources.map((source) => completedOutput(fold, source)).find((stored) => stored !== undefined)
     if (value !== undefined) taken[port] = value
   }
-  return readValues(world, run.tenant, taken)
+  return readPortValues(world, run.tenant, taken)
 }
 
 function completedOutput({ blocks }: RunFold, from: { readonly block: string; readonly output: string }) {

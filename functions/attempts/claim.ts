@@ -3,9 +3,9 @@ import { type Amount, NOTHING } from '../../shared/runs/budget.ts'
 import type { EventData, NewEvent, UsedByCalls } from '../../shared/runs/event.ts'
 import { approvalId } from '../../shared/runs/ids.ts'
 import { ordinal, PHASE, readOrdinal, workingLeg } from '../../shared/runs/lane.ts'
-import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { Append, Appended, LeasePool, RunKey } from '../../shared/runs/run-store.ts'
-import { attemptLease, type ProviderLease } from '../provider-call.ts'
+import type { BlockProjection } from '../../shared/runs/run-store-items.ts'
+import { leaseForAttempt, type ProviderLease } from '../provider-call.ts'
 import { LEASE_MS, readOwnProjection } from '../record/projections.ts'
 import { chargeFor, recordEvents } from '../record/record-events.ts'
 import {
@@ -13,13 +13,13 @@ import {
   type BlockCall,
   eventBase,
   freedByEnd,
+  laneOwnerOf,
   nextAnsweredPhase,
-  ownerOf,
   type Resumed,
   retryBlock,
-  whileUnasked,
+  unaskedCondition,
 } from './block-call.ts'
-import { itemsShare } from './budget.ts'
+import { itemsUsage } from './budget.ts'
 import { chargeMeter } from './meter.ts'
 import type { PreparedAttempt } from './prepare.ts'
 
@@ -83,7 +83,7 @@ async function claimOnce(
   prepared: PreparedAttempt,
   holder: string,
 ): Promise<Claimed | 'ended' | { readonly full: RunKey | LeasePool }> {
-  const lease = isDispatched(prepared) ? await attemptLease(call, holder) : NO_LEASE
+  const lease = isDispatched(prepared) ? await leaseForAttempt(call, holder) : NO_LEASE
   if (!('end' in lease)) return { full: lease }
   const claimed = { attempt: open.attempt, holder, lease }
   try {
@@ -91,7 +91,7 @@ async function claimOnce(
     const done = await recordClaim(call, append, prepared)
     if (done.ok) {
       call.meter.claim = append.projection
-      const seq = await recordPre(call, open.attempt, prepared)
+      const seq = await recordPreGateVerdicts(call, open.attempt, prepared)
       if (seq === 'ended') await lease.end()
       return seq === 'ended' ? seq : { ...claimed, seq: seq ?? done.seq }
     }
@@ -138,7 +138,7 @@ function slotWait({ world }: BlockCall): number {
  * Verdicts of the pre-gates, right after the claim: by who claimed, or by who takes over the claim of one that died in
  * between. Answers the seq of the last one; undefined = there is none.
  */
-export async function recordPre(
+export async function recordPreGateVerdicts(
   call: BlockCall,
   attempt: number,
   prepared: PreparedAttempt,
@@ -171,7 +171,7 @@ function claimAppend(call: BlockCall, open: OpenAttempt, prepared: PreparedAttem
     ordinal: place,
     // Verdicts that were waived may go before it, in steps of their own.
     guard: resumed === undefined ? { is: open.lane } : { below: place },
-    while: whileUnasked(call),
+    while: unaskedCondition(call),
     at,
     events: [...beginning(call, attempt, prepared, held), ...reserve.map((data) => reservedBy(call, attempt, data))],
     ...(reserve[0] === undefined ? {} : { reserve: reserve[0] }),
@@ -179,7 +179,7 @@ function claimAppend(call: BlockCall, open: OpenAttempt, prepared: PreparedAttem
     ...(prepared.child === undefined ? {} : { child: { lane: call.lane_key, run_id: prepared.child } }),
     ...(isRecordedLater(call, prepared) ? {} : openingOf(call, prepared)),
     projection: {
-      ...ownerOf(call),
+      ...laneOwnerOf(call),
       ordinal: place,
       attempt,
       state: 'running',
@@ -251,7 +251,7 @@ function claimedChild({ child, binding_ref }: PreparedAttempt): Pick<BlockProjec
 /** A foreach block takes no place among what may run at once: each of its items does. */
 function runSlot(call: BlockCall): Pick<Append, 'start'> {
   if (call.block.foreach !== undefined) return {}
-  return { start: { ...ownerOf(call), limit: call.meta.options.max_parallel } }
+  return { start: { ...laneOwnerOf(call), limit: call.meta.options.max_parallel } }
 }
 
 /** block:ready comes once an epoch: with the approval's request if there is one, else with the first start. */
@@ -284,7 +284,7 @@ export interface OpenAttempt {
  * retrying and due -> n + 1; claimed with a live lease -> RetryBlock with the rest; claimed with a dead lease -> the
  * attempt is lost and recorded as such, then n + 1 (docs/adr/0009).
  */
-export async function openAttempt(call: BlockCall): Promise<OpenAttempt | 'lost_for_good'> {
+export async function findNextAttempt(call: BlockCall): Promise<OpenAttempt | 'lost_for_good'> {
   if (call.lane === undefined) return { attempt: 1, lane: call.raw_lane }
   if (call.resumed !== undefined) return resumedAttempt(call, call.resumed)
   const { attempt, phase } = readOrdinal(call.lane)
@@ -356,9 +356,9 @@ async function recordLost(
         : { ...head, type: 'block:failed', data: { code, reason, ...spent } },
     ],
     ...chargeFor(reserved, reserved),
-    ...itemsShare(call),
+    ...itemsUsage(call),
     ...freedByEnd(call),
-    projection: { ...ownerOf(call), ordinal: lane, state, attempt, untried, due_at: at, failure },
+    projection: { ...laneOwnerOf(call), ordinal: lane, state, attempt, untried, due_at: at, failure },
   })
   if (!done.ok) throw retryBlock(call)
   return again ? { attempt: attempt + 1, lane, failure, untried } : 'lost_for_good'

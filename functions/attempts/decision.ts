@@ -2,9 +2,9 @@ import { REJECTION_GATE } from '../../shared/dag/dag.ts'
 import { earlierDecisionWords } from '../../shared/runs/approval-words.ts'
 import type { HeadApproval, RestartMode } from '../../shared/runs/head.ts'
 import { approvalId } from '../../shared/runs/ids.ts'
-import { shortText } from '../../shared/text/short-text.ts'
+import { shortRedacted } from '../../shared/text/short-text.ts'
 import { expireApproval } from '../runs/due-approvals.ts'
-import { type Answer, askPerson, type BlockCall, type OpenQuestion } from './block-call.ts'
+import { askPerson, type BlockCall, type OpenQuestion, type PersonAnswer } from './block-call.ts'
 import { findQuestion } from './question.ts'
 
 /** A rejection that another run is to take the place of this one for, and what it is where that cannot be. */
@@ -58,11 +58,11 @@ async function decidedState(call: BlockCall, id: string, approval: HeadApproval)
 async function feedbackOf({ world, run }: BlockCall, { feedback_ref }: HeadApproval): Promise<string> {
   if (feedback_ref === undefined) return ''
   const text = Buffer.from(await world.objects.get(run.tenant, feedback_ref)).toString('utf8')
-  return `: ${shortText(text)}`
+  return `: ${shortRedacted(text)}`
 }
 
 /** Read from HEAD, never from state input. Nobody has answered: AskPerson; an expiry the sweeper missed is recorded here. */
-export async function requireAnswer(call: BlockCall, ask: OpenQuestion): Promise<Answer> {
+export async function requireAnswer(call: BlockCall, ask: OpenQuestion): Promise<PersonAnswer> {
   const answer = await findAnswer(call, ask)
   if (answer !== undefined) return answer
   const { approval_id } = ask
@@ -76,32 +76,36 @@ export async function requireAnswer(call: BlockCall, ask: OpenQuestion): Promise
 }
 
 /** undefined: nobody has answered yet, or nobody was asked. */
-async function findAnswer(call: BlockCall, ask: OpenQuestion): Promise<Answer | undefined> {
+async function findAnswer(call: BlockCall, ask: OpenQuestion): Promise<PersonAnswer | undefined> {
   const approval = call.head.approvals[ask.approval_id]
   return approval === undefined || approval.status === 'pending' ? undefined : answerFrom(call, ask, approval)
 }
 
-async function answerFrom(call: BlockCall, { approval_id }: OpenQuestion, approval: HeadApproval): Promise<Answer> {
+async function answerFrom(
+  call: BlockCall,
+  { approval_id }: OpenQuestion,
+  approval: HeadApproval,
+): Promise<PersonAnswer> {
   if (approval.status === 'expired') {
     return { kind: 'no', code: 'ask_expired', reason: `nobody answered before ${approval.expires_at}` }
   }
   const words = await wordsOf(call, approval)
   if (approval.status === 'approved') return { kind: 'yes', approval_id, approval, words }
   const told = words === '' ? '' : `: ${words}`
-  return { kind: 'no', code: 'ask_rejected', reason: shortText(`${earlierDecisionWords(approval)}${told}`) }
+  return { kind: 'no', code: 'ask_rejected', reason: shortRedacted(`${earlierDecisionWords(approval)}${told}`) }
 }
 
 /** What the person wrote, as far as a reason has room for it; the whole text lies in the object store. */
 async function wordsOf({ world, run }: BlockCall, { feedback_ref }: HeadApproval): Promise<string> {
   if (feedback_ref === undefined) return ''
-  return shortText(Buffer.from(await world.objects.get(run.tenant, feedback_ref)).toString('utf8'))
+  return shortRedacted(Buffer.from(await world.objects.get(run.tenant, feedback_ref)).toString('utf8'))
 }
 
 /**
  * The call as it goes on where a person said yes in the middle of its attempt; the same one where nobody was asked.
  * undefined: the block state has to end the attempt, or to wait, first.
  */
-export async function resumedCall(call: BlockCall): Promise<BlockCall | undefined> {
+export async function resumeIfAnsweredYes(call: BlockCall): Promise<BlockCall | undefined> {
   const ask = await findQuestion(call)
   if (ask === undefined) return call
   const yes = await findAnswer(call, ask)

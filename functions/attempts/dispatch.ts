@@ -1,25 +1,25 @@
 import type { Agent, Block } from '../../shared/dag/dag.ts'
 import { renderTemplate } from '../../shared/dag/template.ts'
 import { Fault } from '../../shared/errors.ts'
-import { valuesForModel } from '../../shared/gates/facts.ts'
 import type { Verdict } from '../../shared/gates/gate.ts'
 import { judgeGate } from '../../shared/gates/judge.ts'
+import { valuesForModel } from '../../shared/gates/read-facts.ts'
 import { generatedPrompt, withFeedback } from '../../shared/prompts/block.ts'
 import type { DispatchAnswer } from '../../shared/providers/provider.ts'
-import type { KeptCall } from '../../shared/providers/recording.ts'
-import { checkOutputs, readAnswer } from '../../shared/runs/block-outputs.ts'
+import type { RecordedCallWithPrompt } from '../../shared/providers/recording.ts'
+import { checkOutputs, readAnswerOutputs } from '../../shared/runs/block-outputs.ts'
 import { approvalId } from '../../shared/runs/ids.ts'
 import { readOrdinal, workingLeg } from '../../shared/runs/lane.ts'
 import { canonicalJson, type Json, sha256 } from '../../shared/text/canonical.ts'
-import { shortText } from '../../shared/text/short-text.ts'
-import { recordingProvider, storeAnswers, wholeMicros, wholeTokens } from '../provider-call.ts'
-import { isOverQuota } from '../record/storage.ts'
+import { shortRedacted } from '../../shared/text/short-text.ts'
+import { recordingProvider, storeAnswers, toMicros, toTokenCount } from '../provider-call.ts'
+import { isOverQuota } from '../record/storage-quota.ts'
 import { objectReader, storeAnswerFiles } from './agent-files.ts'
-import type { Dispatch, Produced } from './attempt.ts'
+import type { Dispatch, Produced } from './attempt-outcome.ts'
 import type { BlockCall } from './block-call.ts'
-import type { HandlerCall } from './handlers/handler.ts'
+import type { HandlerCall } from './handlers/block-handler.ts'
 import { findHandler } from './handlers/registry.ts'
-import { gatePorts } from './judge.ts'
+import { gatePorts } from './judge-gates.ts'
 import { meteredProvider } from './metered-provider.ts'
 
 /** Does the block's work once. Each mode has its own way; all end in the same contract. */
@@ -50,13 +50,13 @@ async function dispatchAgent(
   const seen = await valuesForModel(block.inputs, values, objectReader(call))
   const base = agent.prompt === undefined ? generatedPrompt(block, seen) : renderText(call, agent.prompt, seen)
   const answers: DispatchAnswer[] = []
-  const calls: KeptCall[] = []
+  const calls: RecordedCallWithPrompt[] = []
   let feedback = dispatch.feedback
   for (;;) {
     const prompt = withFeedback(base, feedback)
     const answer = await askAgent(call, agent, { ...dispatch, feedback, prompt, repair: answers.length, calls })
     answers.push(answer)
-    const read = readAnswer(answer.text, block.outputs)
+    const read = readAnswerOutputs(answer.text, block.outputs)
     if (read.problems.length > 0 && block.strict_output && answers.length <= block.contract_repair_attempts) {
       feedback = [...dispatch.feedback, ...read.problems]
       continue
@@ -99,7 +99,7 @@ function askAgent(
     prompt,
     repair,
     calls,
-  }: Dispatch & { readonly prompt: string; readonly repair: number; readonly calls: KeptCall[] },
+  }: Dispatch & { readonly prompt: string; readonly repair: number; readonly calls: RecordedCallWithPrompt[] },
 ): Promise<DispatchAnswer> {
   const provider = recordingProvider(name, meteredProvider(call, name), calls)
   if (provider === undefined) throw unknownProvider(call, name)
@@ -149,12 +149,12 @@ function measuredFacts({ model, finish_reason, note }: DispatchAnswer, answers: 
   const sum = (of: (answer: DispatchAnswer) => number) => answers.reduce((total, answer) => total + of(answer), 0)
   const isPriced = answers.every(({ usd }) => usd !== undefined && usd >= 0)
   return {
-    model: shortText(model, MOST_WORDS),
-    tokens_in: sum((answer) => wholeTokens(answer.tokens_in)),
-    tokens_out: sum((answer) => wholeTokens(answer.tokens_out)),
-    ...(isPriced ? { usd_micros: wholeMicros(sum(({ usd = 0 }) => usd)) } : {}),
-    finish_reason: shortText(finish_reason, MOST_WORDS),
-    ...(note === undefined ? {} : { note: shortText(note, MOST_WORDS) }),
+    model: shortRedacted(model, MOST_WORDS),
+    tokens_in: sum((answer) => toTokenCount(answer.tokens_in)),
+    tokens_out: sum((answer) => toTokenCount(answer.tokens_out)),
+    ...(isPriced ? { usd_micros: toMicros(sum(({ usd = 0 }) => usd)) } : {}),
+    finish_reason: shortRedacted(finish_reason, MOST_WORDS),
+    ...(note === undefined ? {} : { note: shortRedacted(note, MOST_WORDS) }),
   }
 }
 

@@ -3,12 +3,12 @@ import { dueBounceRule, spentBounceWords } from '../../shared/runs/bounce-rules.
 import type { EventData, NewEvent } from '../../shared/runs/event.ts'
 import { laneOwner, moduleLane, ordinal, PHASE, readOrdinal, workingLeg } from '../../shared/runs/lane.ts'
 import { attemptCap, retryDelayMs } from '../../shared/runs/retry.ts'
-import type { BlockProjection, BlockState } from '../../shared/runs/run-items.ts'
 import type { LaneStands } from '../../shared/runs/run-store.ts'
+import type { BlockProjection, BlockState } from '../../shared/runs/run-store-items.ts'
 import { outputOrigin, readOwnProjection } from '../record/projections.ts'
 import { recordEvents } from '../record/record-events.ts'
 import { endRun } from '../runs/end-run.ts'
-import type { AttemptEnd, Failure, Recorded } from './attempt.ts'
+import type { AttemptEnd, Failure, Recorded } from './attempt-outcome.ts'
 import {
   appendBase,
   askPerson,
@@ -18,12 +18,12 @@ import {
   endStep,
   eventBase,
   freedByEnd,
-  ownerOf,
+  laneOwnerOf,
   reportBlock,
   retryBlock,
-  whileUnasked,
+  unaskedCondition,
 } from './block-call.ts'
-import { bounceCase } from './bounce.ts'
+import { bounceFacts } from './bounce.ts'
 import { appendWithUse, eventsWithUse } from './budget.ts'
 import { questionFor } from './question.ts'
 import { cacheResult } from './reuse.ts'
@@ -59,7 +59,7 @@ export async function endAttempt(
   const output: NewEvent[] =
     end.output === undefined ? [] : [{ type: 'block:output', ...eventBase(call), attempt, data: end.output }]
   const projection: BlockProjection = {
-    ...ownerOf(call),
+    ...laneOwnerOf(call),
     ordinal: lane,
     attempt,
     ...outcome.projection,
@@ -78,7 +78,7 @@ export async function endAttempt(
       guard: { below: ordinal({ epoch, attempt, leg, phase: PHASE.retrying }) },
       at: new Date(world.clock.now()).toISOString(),
       // Items stay until the block has ended.
-      ...(ask === undefined ? freedByEnd(call) : { end: ownerOf(call) }),
+      ...(ask === undefined ? freedByEnd(call) : { end: laneOwnerOf(call) }),
       ...(end.deadline_at === undefined ? {} : { deadline_at: end.deadline_at }),
       ...told.share,
       projection,
@@ -168,7 +168,7 @@ function failedOutcome(call: BlockCall, tried: Tries, failure: Failure): Decided
     }
   }
   const tries = triesWords(tried, cap, capped ? block.retry.max_attempts : undefined)
-  const reason = `${failure.reason}${tries}${spentBounceWords(bounceCase(call, gates ?? []))}`
+  const reason = `${failure.reason}${tries}${spentBounceWords(bounceFacts(call, gates ?? []))}`
   const projection = { state: 'failed' as const, failure: { ...why, reason } }
   return { state: 'failed', event: { ...head, type: 'block:failed', data: { code, reason } }, projection }
 }
@@ -224,7 +224,7 @@ export async function failFast(
   why: { readonly code: string; readonly reason: string; readonly gates?: readonly string[] },
 ): Promise<void> {
   if (!call.meta.options.fail_fast || (await isTolerated(call))) return
-  if (dueBounceRule(bounceCase(call, why.gates ?? [])) !== undefined) return
+  if (dueBounceRule(bounceFacts(call, why.gates ?? [])) !== undefined) return
   const { world, run, block } = call
   const reason = `Block "${block.id}" failed: ${why.reason}`
   await endRun(world, run, { state: 'failed', code: why.code, reason, block_id: block.id, stop: true })
@@ -270,7 +270,7 @@ export async function refuseBlock(
 }
 
 /** What was stopped stays stopped in every further pass of its bounce module. */
-export async function stopAgain(call: BlockCall): Promise<BlockReport> {
+export async function keepStopped(call: BlockCall): Promise<BlockReport> {
   const [before] = await call.world.runs.projections(call.run, [call.block.index])
   const { code, reason } = before?.failure ?? { code: 'stopped', reason: 'stopped in an earlier pass' }
   const failure = { code, reason }
@@ -291,11 +291,11 @@ async function endWithout(
     ...appendBase(call),
     ordinal: at,
     guard: { is: call.raw_lane },
-    while: [...whileNotSentBack(call), ...whileUnasked(call)],
+    while: [...whileNotSentBack(call), ...unaskedCondition(call)],
     at: new Date(world.clock.now()).toISOString(),
     ...appendWithUse(call, attempt, event),
     ...freedByEnd(call),
-    projection: { ...ownerOf(call), ordinal: at, state, attempt, ...(failure === undefined ? {} : { failure }) },
+    projection: { ...laneOwnerOf(call), ordinal: at, state, attempt, ...(failure === undefined ? {} : { failure }) },
   })
   if (done.ok) return reportBlock(call, { state, attempt, seq: done.seq, verdicts: [] })
   // Somebody moved the lane, or sent its module back: what is there now decides.

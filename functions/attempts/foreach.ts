@@ -3,26 +3,26 @@ import { LIMITS } from '../../shared/limits.ts'
 import { foreachList } from '../../shared/runs/block-inputs.ts'
 import type { StoredValue } from '../../shared/runs/event.ts'
 import { laneKey, type Outcome, readOrdinal } from '../../shared/runs/lane.ts'
-import type { BlockProjection } from '../../shared/runs/run-items.ts'
+import type { BlockProjection } from '../../shared/runs/run-store-items.ts'
 import { canonicalJson, type Json, sha256 } from '../../shared/text/canonical.ts'
-import { shortText } from '../../shared/text/short-text.ts'
-import { readValues, recoverProjection } from '../record/projections.ts'
-import { type AttemptEnd, type Failure, type Produced, toFailure } from './attempt.ts'
+import { shortRedacted } from '../../shared/text/short-text.ts'
+import { readPortValues, recoverProjection } from '../record/projections.ts'
+import { type AttemptEnd, type Failure, type Produced, toFailure } from './attempt-outcome.ts'
 import {
   type BlockCall,
   type BlockInputs,
   type BlockReport,
+  reportAwaitingBounce,
   reportBlock,
-  reportPassed,
   reportRecorded,
 } from './block-call.ts'
-import { claimAttempt, type OpenAttempt, openAttempt } from './claim.ts'
+import { claimAttempt, findNextAttempt, type OpenAttempt } from './claim.ts'
 import { finishAttempt, skipBlock } from './end.ts'
-import { type BegunItems, begunItems, storedInputs, storeInputs } from './inputs.ts'
-import { judgeProduced } from './judge.ts'
+import { type BegunItems, begunItems, readStoredInputs, storeInputs } from './inputs.ts'
+import { judgeProduced } from './judge-gates.ts'
 import { askUnlessOver, type PreparedAttempt, prepareAttempt } from './prepare.ts'
-import { cachedEnd } from './reuse.ts'
-import { lostForGood } from './try-block.ts'
+import { endFromCache } from './reuse.ts'
+import { endLostForGood } from './try-block.ts'
 
 interface Opened {
   readonly report: BlockReport
@@ -37,8 +37,8 @@ interface Opened {
 export async function openItems(call: BlockCall, undecided: boolean, signal: AbortSignal | undefined): Promise<Opened> {
   const begun = await begunItems(call)
   if (begun !== undefined) return { report: itemsRunning(call, begun.attempt), count: begun.count }
-  const open = await openAttempt(call)
-  if (open === 'lost_for_good') return noItems(await lostForGood(call))
+  const open = await findNextAttempt(call)
+  if (open === 'lost_for_good') return noItems(await endLostForGood(call))
   call.world.log.note?.({ attempt: open.attempt, epoch: call.epoch })
   const ready = await listItems(call, open.attempt)
   if (ready.unwanted === true) return noItems(await skipBlock(call, { because: [], condition: 'when' }))
@@ -56,7 +56,7 @@ async function endWithoutItems(
   { failure, hash, values }: PreparedAttempt,
 ): Promise<AttemptEnd | undefined> {
   if (failure !== undefined) return { attempt, verdicts: [], gate_events: [], failure }
-  return cachedEnd(call, { attempt, inputs_hash: hash, values, feedback: before?.feedback ?? [] })
+  return endFromCache(call, { attempt, inputs_hash: hash, values, feedback: before?.feedback ?? [] })
 }
 
 async function claimAndEnd(
@@ -110,9 +110,9 @@ function listFailed(code: string, reason: string): Failure {
  */
 export async function closeItems(call: BlockCall): Promise<BlockReport> {
   const begun = await begunItems(call)
-  if (begun === undefined) return reportPassed(call)
+  if (begun === undefined) return reportAwaitingBounce(call)
   call.world.log.note?.({ attempt: begun.attempt, epoch: call.epoch })
-  const { values } = await storedInputs(call, begun.inputs_ref)
+  const { values } = await readStoredInputs(call, begun.inputs_ref)
   const end = await judgeItems(call, begun, values)
   return finishAttempt(call, end, { inputs_hash: sha256(canonicalJson(values)), before: [] })
 }
@@ -146,9 +146,9 @@ function itemsFailed({ block }: BlockCall, ends: readonly ItemEnd[]): Failure | 
   const reason = `${failed.length} of ${ends.length} items failed, tolerated are ${tolerate}: ${named.join('; ')}${more}`
   return {
     code: 'items_failed',
-    reason: shortText(reason),
+    reason: shortRedacted(reason),
     retry: false,
-    feedback: named.map((line) => shortText(line)),
+    feedback: named.map((line) => shortRedacted(line)),
   }
 }
 
@@ -160,7 +160,7 @@ async function listsOf({ world, run, block }: BlockCall, ends: readonly ItemEnd[
   const made: Readonly<Record<string, Json>>[] = []
   for (let i = 0; i < ends.length; i += READ_AT_ONCE) {
     const some = ends.slice(i, i + READ_AT_ONCE)
-    made.push(...(await Promise.all(some.map(({ outputs }) => readValues(world, run.tenant, outputs)))))
+    made.push(...(await Promise.all(some.map(({ outputs }) => readPortValues(world, run.tenant, outputs)))))
   }
   const ports = Object.keys(block.outputs)
   const values = Object.fromEntries(ports.map((port) => [port, made.map((outputs) => outputs[port] ?? null)]))

@@ -1,12 +1,12 @@
 import type { Block, GateUse } from '../../shared/dag/dag.ts'
-import { composeVerdicts } from '../../shared/gates/compose.ts'
+import { composeVerdicts } from '../../shared/gates/compose-verdicts.ts'
 import type { Verdict } from '../../shared/gates/gate.ts'
 import type { EventData, NewEvent } from '../../shared/runs/event.ts'
-import { shortText } from '../../shared/text/short-text.ts'
-import type { Answer, BlockCall, OpenQuestion } from './block-call.ts'
+import { shortRedacted } from '../../shared/text/short-text.ts'
+import type { BlockCall, OpenQuestion, PersonAnswer } from './block-call.ts'
 import { eventBase } from './block-call.ts'
 
-export type Yes = Extract<Answer, { kind: 'yes' }>
+export type Yes = Extract<PersonAnswer, { kind: 'yes' }>
 
 export type Phase = 'pre' | 'post'
 
@@ -29,9 +29,9 @@ export function waiveGates(call: BlockCall, phase: Phase, ask: OpenQuestion, yes
 function waivedEvent(call: BlockCall, attempt: number, verdict: EventData<'block:gate'>, yes: Yes): NewEvent {
   const { approval_id, approval, words } = yes
   const { decided_by: by = '', via = '', feedback_ref: reason_ref } = approval
-  const why = words === '' ? '' : ` ("${shortText(words, WORDS)}")`
+  const why = words === '' ? '' : ` ("${shortRedacted(words, WORDS)}")`
   const facts = { by, via, approval_id, ...(reason_ref === undefined ? {} : { reason_ref }) }
-  const reason = shortText(`waived by ${by}${why}; it had ${verdict.status}: ${verdict.reason}`, MOST)
+  const reason = shortRedacted(`waived by ${by}${why}; it had ${verdict.status}: ${verdict.reason}`, MOST)
   return { type: 'block:gate', ...eventBase(call), attempt, data: waivedVerdict(verdict, reason, facts) }
 }
 
@@ -45,7 +45,7 @@ export function waivedVerdict(
 }
 
 /** The gates a person was asked about, with why they do not hold; of a question about the budget none. */
-export function failedGates(
+export function gatesAskedAbout(
   { pre_gates, post_gates }: Pick<Block, 'pre_gates' | 'post_gates'>,
   { about, events }: Pick<OpenQuestion, 'about' | 'events'>,
 ): readonly { readonly name: string; readonly reason: string }[] {

@@ -1,13 +1,13 @@
 import { Fault } from '../../shared/errors.ts'
 import { foreachList, resolveInputs } from '../../shared/runs/block-inputs.ts'
-import { blockLane, blockOutcome } from '../../shared/runs/head.ts'
+import { blockOrdinal, blockOutcome } from '../../shared/runs/head.ts'
 import { approvalId } from '../../shared/runs/ids.ts'
 import { PHASE, readOrdinal } from '../../shared/runs/lane.ts'
-import type { ForeachItems } from '../../shared/runs/run-items.ts'
+import type { ForeachItems } from '../../shared/runs/run-store-items.ts'
 import { canonicalJson, type Json } from '../../shared/text/canonical.ts'
-import { readProjections, readValues } from '../record/projections.ts'
-import { governedContext } from './binding.ts'
+import { readPortValues, readProjections } from '../record/projections.ts'
 import type { BlockCall, BlockInputs, DecisionUsed, OpenQuestion } from './block-call.ts'
+import { contextBoundByDecisions } from './decision-binding.ts'
 
 /**
  * Resolves the block's inputs from overrides, upstream outputs and the run's context; once it was asked about they stay, and
@@ -19,7 +19,7 @@ export async function resolveBlockInputs(call: BlockCall): Promise<BlockInputs> 
   const { world, run, meta, dag, block } = call
   const upstream = await readUpstream(call)
   const stored = await world.runs.context(run)
-  const { context, decisions, stale } = await governedContext(call, stored?.values ?? {})
+  const { context, decisions, stale } = await contextBoundByDecisions(call, stored?.values ?? {})
   const sources = { overrides: meta.overrides, upstream, context, edits }
   return {
     ...resolveInputs(dag, block, sources),
@@ -43,11 +43,11 @@ async function readUpstream(call: BlockCall) {
   const wired = new Set(Object.values(block.inputs).flatMap(({ from }) => (from === undefined ? [] : [from.block])))
   const completed = [...wired].filter((id) => blockOutcome(call, head, id) === 'completed')
   const sources = completed.map((id) => ({ id, at: index.get(id) ?? -1 }))
-  const lanes = new Map(sources.map(({ id, at }) => [at, blockLane(call, head, id) ?? 0]))
+  const lanes = new Map(sources.map(({ id, at }) => [at, blockOrdinal(call, head, id) ?? 0]))
   const projections = await readProjections(world, run, lanes)
   const upstream: Record<string, Readonly<Record<string, Json>>> = {}
   for (const { id, at } of sources) {
-    upstream[id] = await readValues(world, run.tenant, projections.get(at)?.outputs ?? {})
+    upstream[id] = await readPortValues(world, run.tenant, projections.get(at)?.outputs ?? {})
   }
   return upstream
 }
@@ -70,7 +70,7 @@ async function approvedInputs(call: BlockCall): Promise<Approved> {
   const edits = await approvedEdits(call)
   const { inputs_ref, digest } = (await world.runs.approval(run, id)) ?? {}
   if (inputs_ref === undefined || digest !== approval.digest) return { inputs: undefined, edits }
-  const inputs = await storedInputs(call, inputs_ref)
+  const inputs = await readStoredInputs(call, inputs_ref)
   return { inputs: { ...inputs, values: { ...inputs.values, ...edits } }, edits }
 }
 
@@ -95,7 +95,7 @@ export async function storeInputs({ storage, run }: BlockCall, inputs: BlockInpu
 }
 
 /** What `storeInputs` wrote: the resolved inputs of a foreach block. */
-export async function storedInputs({ world, run }: BlockCall, ref: string): Promise<BlockInputs> {
+export async function readStoredInputs({ world, run }: BlockCall, ref: string): Promise<BlockInputs> {
   const text = Buffer.from(await world.objects.get(run.tenant, ref)).toString('utf8')
   const stored = JSON.parse(text) as Pick<BlockInputs, 'values' | 'context_version'>
   return { ...stored, problems: [] }
@@ -107,7 +107,7 @@ async function itemInputs(call: BlockCall): Promise<BlockInputs> {
   const begun = await begunItems(call)
   const foreach = dag.blocks[block.index]?.foreach
   if (begun === undefined || foreach === undefined) throw notThere(call)
-  const inputs = await storedInputs(call, begun.inputs_ref)
+  const inputs = await readStoredInputs(call, begun.inputs_ref)
   const list = foreachList(foreach, inputs.values)
   const value = Array.isArray(list) ? list[item] : undefined
   if (value === undefined) throw notThere(call)
@@ -127,7 +127,7 @@ export interface BegunItems extends ForeachItems {
 /** The items of a foreach block from their opening to the block's end; undefined before and after. */
 export async function begunItems(call: BlockCall): Promise<BegunItems | undefined> {
   const { world, run, block, head } = call
-  const lane = blockLane(call, head, block.id)
+  const lane = blockOrdinal(call, head, block.id)
   if (lane === undefined || !mayHaveItems(call)) return undefined
   const projection = (await readProjections(world, run, new Map([[block.index, lane]]))).get(block.index)
   return projection?.items === undefined ? undefined : { ...projection.items, attempt: projection.attempt }
@@ -140,7 +140,7 @@ export async function begunItems(call: BlockCall): Promise<BegunItems | undefine
 export function mayHaveItems(call: BlockCall): boolean {
   const { dag, block, head } = call
   const gates = dag.blocks[block.index]?.pre_gates.length ?? 0
-  const { leg, phase } = readOrdinal(blockLane(call, head, block.id) ?? 0)
+  const { leg, phase } = readOrdinal(blockOrdinal(call, head, block.id) ?? 0)
   if (leg > 0) return phase === PHASE.claimed
   return phase === (gates > 0 ? PHASE.claimed + 9 : PHASE.claimed)
 }
@@ -152,7 +152,7 @@ function inputsNow(call: BlockCall): Promise<BlockInputs> {
 /** The inputs of an attempt a person was asked about. */
 export function askedInputs(call: BlockCall, { inputs_ref, projection }: OpenQuestion): Promise<BlockInputs> {
   const ref = call.item === undefined ? (inputs_ref ?? projection.items?.inputs_ref) : undefined
-  return ref === undefined ? inputsNow(call) : storedInputs(call, ref)
+  return ref === undefined ? inputsNow(call) : readStoredInputs(call, ref)
 }
 
 /** What an attempt works with: one that a person let go on, with what it had when it was asked about. */

@@ -1,9 +1,9 @@
 import type { Fault } from '../../shared/errors.ts'
 import type { Estimate } from '../../shared/plan/call-estimate.ts'
 import { type Amount, minus, NOTHING, plus } from '../../shared/runs/budget.ts'
-import { amountUsed, unpricedTokens } from '../../shared/runs/cost.ts'
 import type { EventData, UsedByCalls } from '../../shared/runs/event.ts'
-import type { BlockProjection } from '../../shared/runs/run-items.ts'
+import type { BlockProjection } from '../../shared/runs/run-store-items.ts'
+import { amountOfUsage, unpricedTokens } from '../../shared/runs/usage-cost.ts'
 
 /** What the provider calls of one invocation have reserved and used: the only thing of a BlockCall that changes. */
 export interface CallMeter {
@@ -57,12 +57,12 @@ export function countUse(meter: CallMeter, flew: Amount, use: UsedByCalls | Esti
   if (meter.closed) return
   meter.flying = minus(meter.flying, flew)
   if (use === undefined) return
-  meter.used = plus(meter.used, amountUsed(use))
+  meter.used = plus(meter.used, amountOfUsage(use))
   meter.untold = together(meter.untold, use)
 }
 
 /** What an event told that is thrown away with it. */
-export function putBack(meter: CallMeter, use: UsedByCalls | undefined): void {
+export function putBackUse(meter: CallMeter, use: UsedByCalls | undefined): void {
   if (use !== undefined) meter.untold = together(meter.untold, use)
 }
 
@@ -79,7 +79,7 @@ function together(a: UsedByCalls | undefined, b: UsedByCalls | Estimate): UsedBy
 }
 
 /** What calls used since somebody asked, for the event that tells of it. */
-export function takeUntold(meter: CallMeter): UsedByCalls | undefined {
+export function takeUnreportedUse(meter: CallMeter): UsedByCalls | undefined {
   const { untold } = meter
   meter.untold = undefined
   return untold

@@ -1,18 +1,25 @@
 import { Fault, type MachineSignal } from '../../shared/errors.ts'
 import { type Estimate, estimateCall } from '../../shared/plan/call-estimate.ts'
-import { callsModel, priceAt } from '../../shared/providers/prices.ts'
+import { callsModel, modelPriceAt } from '../../shared/providers/model-prices.ts'
 import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/providers/provider.ts'
 import { type Amount, minus, NOTHING, plus } from '../../shared/runs/budget.ts'
-import { amountUsed } from '../../shared/runs/cost.ts'
 import type { NewEvent } from '../../shared/runs/event.ts'
 import { ordinal, PHASE, readOrdinal } from '../../shared/runs/lane.ts'
-import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { Append } from '../../shared/runs/run-store.ts'
+import type { BlockProjection } from '../../shared/runs/run-store-items.ts'
+import { amountOfUsage } from '../../shared/runs/usage-cost.ts'
 import type { CallOrigin } from '../../shared/telemetry/telemetry-port.ts'
-import { chargedAnswer, mayHaveUsed, tracedProvider, wholeMicros } from '../provider-call.ts'
+import { chargedAnswer, mayHaveUsed, toMicros, tracedProvider } from '../provider-call.ts'
 import { LEASE_MS } from '../record/projections.ts'
 import { appendBase, type BlockCall, eventBase } from './block-call.ts'
-import { blockExceeded, type CallCaps, callCaps, leftOfBlock, priceUnknown, runExceeded } from './budget.ts'
+import {
+  blockCapRefusal,
+  type CallCaps,
+  callCaps,
+  remainingBlockCaps,
+  runCapRefusal,
+  unknownPriceRefusal,
+} from './budget.ts'
 import { countUse } from './meter.ts'
 
 /**
@@ -34,10 +41,10 @@ async function dispatchMetered(
   const { meter, world } = call
   const { settings } = world
   if (!callsModel(settings.providers, name)) return await provider.dispatch(request)
-  const price = priceAt(settings, name, request.model)
+  const price = modelPriceAt(settings, name, request.model)
   const estimate = estimateCall(request, price)
   const capped = await reserveCall(call, name, estimate)
-  const flew = capped ? amountUsed(estimate) : NOTHING
+  const flew = capped ? amountOfUsage(estimate) : NOTHING
   try {
     const charged = chargedAnswer(await provider.dispatch(request), { capped, price })
     countUse(meter, flew, usedBy(charged))
@@ -49,7 +56,7 @@ async function dispatchMetered(
 }
 
 function usedBy({ tokens_in, tokens_out, usd }: DispatchAnswer) {
-  return { tokens_in, tokens_out, ...(usd === undefined ? {} : { usd_micros: wholeMicros(usd) }) }
+  return { tokens_in, tokens_out, ...(usd === undefined ? {} : { usd_micros: toMicros(usd) }) }
 }
 
 /** Where a call of a provider belongs right now: to the attempt that is claimed, else, for pre-gates, to the block alone. */
@@ -95,8 +102,8 @@ interface Wanted {
 async function reserveNow(call: BlockCall, { caps, provider, estimate }: Wanted): Promise<void> {
   const { meter } = call
   if (meter.refusal !== undefined) throw meter.refusal
-  if (caps.in_usd && estimate.usd_micros === undefined) throw noteRefusal(call, priceUnknown(call, provider))
-  const wanted = amountUsed(estimate)
+  if (caps.in_usd && estimate.usd_micros === undefined) throw noteRefusal(call, unknownPriceRefusal(call, provider))
+  const wanted = amountOfUsage(estimate)
   await requireBlockCap(call, caps, provider, wanted)
   const short = minus(plus(plus(meter.used, meter.flying), wanted), meter.reserved)
   if (short.tokens > 0 || short.usd_micros > 0) await reserveShort(call, { caps, provider, wanted, short })
@@ -107,13 +114,13 @@ async function reserveNow(call: BlockCall, { caps, provider, estimate }: Wanted)
 async function requireBlockCap(call: BlockCall, { block }: CallCaps, provider: string, wanted: Amount): Promise<void> {
   if (call.item !== undefined || (block.cap_tokens === undefined && block.cap_usd_micros === undefined)) return
   const { meter } = call
-  const left = await leftOfBlock(call, block)
+  const left = await remainingBlockCaps(call, block)
   const mine = plus(meter.used, meter.told)
   const all = plus(plus(mine, meter.flying), wanted)
   const { cap_tokens = Number.POSITIVE_INFINITY, cap_usd_micros = Number.POSITIVE_INFINITY } = left
   if (all.tokens <= cap_tokens && all.usd_micros <= cap_usd_micros) return
   const wish = { what: `ask provider "${provider}"`, wanted, mine, flying: meter.flying }
-  throw noteRefusal(call, await blockExceeded(call, wish))
+  throw noteRefusal(call, await blockCapRefusal(call, wish))
 }
 
 interface Short extends Omit<Wanted, 'estimate'> {
@@ -145,11 +152,11 @@ async function reserveShort(call: BlockCall, { caps, provider, wanted, short }: 
 async function reservationRefusal(
   call: BlockCall,
   because: 'budget' | 'share',
-  wish: Parameters<typeof runExceeded>[1],
-): Promise<ReturnType<typeof priceUnknown> | undefined> {
-  if (because === 'budget') return runExceeded(call, wish)
+  wish: Parameters<typeof runCapRefusal>[1],
+): Promise<ReturnType<typeof unknownPriceRefusal> | undefined> {
+  if (because === 'budget') return runCapRefusal(call, wish)
   const { used, told, flying } = call.meter
-  return blockExceeded(call, { ...wish, mine: plus(used, told), flying })
+  return blockCapRefusal(call, { ...wish, mine: plus(used, told), flying })
 }
 
 function countReserved({ meter }: BlockCall, { claim }: Reservation, short: Amount): void {
@@ -161,7 +168,7 @@ function countReserved({ meter }: BlockCall, { claim }: Reservation, short: Amou
 
 function noteRefusal(
   { meter }: BlockCall,
-  { fault, exceeded, wanted }: ReturnType<typeof priceUnknown>,
+  { fault, exceeded, wanted }: ReturnType<typeof unknownPriceRefusal>,
 ): Fault | MachineSignal {
   meter.refusal = fault
   meter.exceeded = exceeded
@@ -228,5 +235,5 @@ async function besideLane({
 async function shareOf(call: BlockCall, { block: caps }: CallCaps): Promise<Pick<Append, 'share'>> {
   const { item, block } = call
   if (item === undefined || (caps.cap_tokens === undefined && caps.cap_usd_micros === undefined)) return {}
-  return { share: { block: block.index, ...(await leftOfBlock(call, caps)) } }
+  return { share: { block: block.index, ...(await remainingBlockCaps(call, caps)) } }
 }

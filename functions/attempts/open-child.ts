@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { childOf } from '../../shared/approvals/binding.ts'
+import { childDocumentOf } from '../../shared/approvals/binding.ts'
 import { type Block, opensChild as isParent } from '../../shared/dag/dag.ts'
 import { renderTemplate } from '../../shared/dag/template.ts'
 import { Fault, MachineSignal } from '../../shared/errors.ts'
@@ -7,27 +7,27 @@ import { type Question, QuestionSchema } from '../../shared/research/payloads/in
 import { smallestCaps } from '../../shared/runs/caps.ts'
 import { PHASE, readOrdinal } from '../../shared/runs/lane.ts'
 import type { Json } from '../../shared/text/canonical.ts'
-import { shortText } from '../../shared/text/short-text.ts'
+import { shortRedacted } from '../../shared/text/short-text.ts'
 import { functionHandler, type HostContext } from '../handler.ts'
+import { MachineInputSchema, toRunKey } from '../record/pinned-run.ts'
 import { readOwnProjection } from '../record/projections.ts'
-import { MachineInputSchema, toRunKey } from '../record/read-run.ts'
 import { createRun } from '../runs/create-run.ts'
-import { orderResearch, RESEARCH_DEADLINE_SEC } from '../runs/order-research.ts'
+import { prepareResearchRun, RESEARCH_DEADLINE_SEC } from '../runs/prepare-research-run.ts'
 import { advanceBlock, failBlockOnFault } from './advance.ts'
-import { type Failure, toFailure } from './attempt.ts'
-import { bindNow } from './binding.ts'
+import { type Failure, toFailure } from './attempt-outcome.ts'
 import {
   type BlockCall,
   type BlockReport,
-  claimedWithChild,
   openBlockCall,
   reportBlock,
   reportRecorded,
   retryBlock,
+  wasClaimedWithChild,
 } from './block-call.ts'
 import { childCaps, childReserve } from './budget.ts'
-import { type ChildOrder, childFromAttempt, orderChild, refuseDepth } from './child-order.ts'
-import { claimAttempt, type OpenAttempt, openAttempt, recordPre } from './claim.ts'
+import { type ChildOrder, childRunBase, prepareChildRun, refuseTooDeepChild } from './child-start.ts'
+import { claimAttempt, findNextAttempt, type OpenAttempt, recordPreGateVerdicts } from './claim.ts'
+import { storeBinding } from './decision-binding.ts'
 import { finishAttempt, skipBlock } from './end.ts'
 import { askUnlessOver, type PreparedAttempt, prepareAttempt } from './prepare.ts'
 
@@ -97,7 +97,7 @@ async function tryChild(
 /** Who claimed may have died before the verdicts of the pre-gates were recorded: nothing completes without them. */
 async function goOnWith(call: BlockCall, { attempt, lane }: OpenAttempt, ready: PreparedAttempt) {
   const { leg, phase } = readOrdinal(lane ?? 0)
-  return leg === 0 && phase < PHASE.claimed + 9 ? recordPre(call, attempt, ready) : undefined
+  return leg === 0 && phase < PHASE.claimed + 9 ? recordPreGateVerdicts(call, attempt, ready) : undefined
 }
 
 /** What its first questions bind was fixed with the claim, whoever opens it. */
@@ -129,10 +129,10 @@ async function startChild(
 async function openChildAttempt(call: BlockCall): Promise<OpenAttempt & { readonly claimed: boolean }> {
   const { attempt, phase } = readOrdinal(call.lane ?? 0)
   const goesOn = call.resumed !== undefined
-  if (!goesOn && call.lane !== undefined && phase !== PHASE.retrying && claimedWithChild(call, attempt)) {
+  if (!goesOn && call.lane !== undefined && phase !== PHASE.retrying && wasClaimedWithChild(call, attempt)) {
     return { attempt, lane: call.lane, claimed: true }
   }
-  const open = await openAttempt(call)
+  const open = await findNextAttempt(call)
   if (open === 'lost_for_good') throw retryBlock(call)
   return { ...open, claimed: false }
 }
@@ -145,7 +145,7 @@ async function orderAttempt(
   const { taken, ...ready } = await prepareAttempt(call, attempt)
   if (ready.failure !== undefined || ready.unwanted === true || !isParent(call.block.mode)) return ready
   // What a child was opened for is the child's.
-  if (taken !== undefined && !claimedWithChild(call, attempt)) return { ...ready, taken }
+  if (taken !== undefined && !wasClaimedWithChild(call, attempt)) return { ...ready, taken }
   try {
     const order = await orderOf(call, attempt, ready)
     return { ...ready, order, reserve: childReserve(order.caps ?? {}), ...(await bindChild(call, ready)) }
@@ -157,7 +157,7 @@ async function orderAttempt(
 
 function orderOf(call: BlockCall, attempt: number, ready: PreparedAttempt): Promise<ChildOrder> {
   const { block } = call
-  if (block.mode === 'dag') return orderChild(call, block, attempt, ready)
+  if (block.mode === 'dag') return prepareChildRun(call, block, attempt, ready)
   if (block.mode === 'research') return orderQuestion(call, block, attempt, ready.values)
   throw new Fault('Bug', 'no_child', `Block "${block.id}" has no child run to open.`)
 }
@@ -172,15 +172,15 @@ async function bindChild(
 ): Promise<{ readonly binding_ref?: string }> {
   const { meta, block } = call
   const isBound = decisions.length > 0 || meta.parent?.binding_ref !== undefined
-  if (!isBound && childOf(block, meta.children)?.asks !== true) return {}
-  return { binding_ref: (await bindNow(call)).binding_ref }
+  if (!isBound && childDocumentOf(block, meta.children)?.asks !== true) return {}
+  return { binding_ref: (await storeBinding(call)).binding_ref }
 }
 
 /** A reason is one text: of a child's document or values that are wrong in several places it tells the first. */
 function withIssue(failure: Failure, error: unknown): Failure {
   const [first] = error instanceof Fault ? error.issues : []
   if (first === undefined || failure.reason.includes(first.message)) return failure
-  return { ...failure, reason: shortText(`${failure.reason} First: ${first.path}: ${first.message}`) }
+  return { ...failure, reason: shortRedacted(`${failure.reason} First: ${first.path}: ${first.message}`) }
 }
 
 type ResearchBlock = Extract<Block, { mode: 'research' }>
@@ -194,15 +194,15 @@ async function orderQuestion(
   values: Values,
 ): Promise<ChildOrder> {
   const { world, meta, run } = call
-  await refuseDepth(world, meta, `the research of block "${block.id}"`)
+  await refuseTooDeepChild(world, meta, `the research of block "${block.id}"`)
   const question = questionOf(block, values)
-  const order = await orderResearch(world, run.tenant, question, `${run.run_id}.${block.id}`)
+  const order = await prepareResearchRun(world, run.tenant, question, `${run.run_id}.${block.id}`)
   const { budget_tokens: tokens } = block.research
   const left = await childCaps(call, { budget: { tokens, on_exceed: 'fail' } })
   return {
     ...order,
     machine: await order.machine(),
-    ...childFromAttempt(call, attempt, Math.min(RESEARCH_DEADLINE_SEC, world.settings.safety.max_run_sec)),
+    ...childRunBase(call, attempt, Math.min(RESEARCH_DEADLINE_SEC, world.settings.safety.max_run_sec)),
     body_hash: order.research.inputs_hash,
     caps: smallestCaps(left, order.caps),
   }

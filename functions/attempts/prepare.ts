@@ -1,22 +1,22 @@
 import { Fault } from '../../shared/errors.ts'
-import { composeVerdicts } from '../../shared/gates/compose.ts'
-import { holdsWhen } from '../../shared/runs/block-inputs.ts'
+import { composeVerdicts } from '../../shared/gates/compose-verdicts.ts'
+import { isWhenTrue } from '../../shared/runs/block-inputs.ts'
 import type { Amount } from '../../shared/runs/budget.ts'
 import type { EventData, NewEvent } from '../../shared/runs/event.ts'
 import { approvalId } from '../../shared/runs/ids.ts'
 import { ordinal, PHASE, readOrdinal, workingLeg } from '../../shared/runs/lane.ts'
 import { eventPosition } from '../../shared/runs/run-fold.ts'
 import { canonicalJson, sha256 } from '../../shared/text/canonical.ts'
-import { shortText } from '../../shared/text/short-text.ts'
-import { allEvents } from '../record/read-run.ts'
+import { shortRedacted } from '../../shared/text/short-text.ts'
+import { allEvents } from '../record/pinned-run.ts'
 import { recordEvents } from '../record/record-events.ts'
-import { type AttemptEnd, type Failure, toFailure } from './attempt.ts'
+import { type AttemptEnd, type Failure, toFailure } from './attempt-outcome.ts'
 import { appendBase, type BlockCall, type BlockInputs, eventBase, nextAnsweredPhase, retryBlock } from './block-call.ts'
 import { verdictsSoFar, waivedVerdict, waiveGates } from './gate-waivers.ts'
 import { attemptInputs } from './inputs.ts'
-import { gateFailure, type Judged, judgeBlock } from './judge.ts'
+import { gateFailure, type Judged, judgeBlock } from './judge-gates.ts'
 import { chargeMeter } from './meter.ts'
-import { earlierEnd } from './reuse.ts'
+import { endFromEarlierRun } from './reuse.ts'
 
 /** What an attempt is claimed with. `failure`: it is over before its dispatch. */
 export interface PreparedAttempt extends BlockInputs {
@@ -47,14 +47,14 @@ export async function prepareAttempt(call: BlockCall, attempt: number): Promise<
     if (isUnwanted(call, inputs.values)) return { ...inputs, hash, pre: NOT_JUDGED, unwanted: true }
     if (inputs.stale !== undefined) return { ...inputs, hash, pre: NOT_JUDGED, failure: notCovered(inputs.stale) }
     if (inputs.problems.length > 0) {
-      const reason = shortText(`cannot start: ${inputs.problems.join('; ')}`)
+      const reason = shortRedacted(`cannot start: ${inputs.problems.join('; ')}`)
       const failure = { code: 'missing_input', reason, retry: false, feedback: [] }
       return { ...inputs, hash, pre: NOT_JUDGED, failure }
     }
-    const pre = await judgePre(call, attempt, inputs)
+    const pre = await judgePreGates(call, attempt, inputs)
     if (pre.refusal !== undefined) return { ...inputs, hash, pre, failure: toFailure(call, pre.refusal) }
     if (!pre.composed.passed) return { ...inputs, hash, pre, failure: gateFailure('pre', pre) }
-    const taken = await earlierEnd(call, { attempt, inputs_hash: hash, values: inputs.values })
+    const taken = await endFromEarlierRun(call, { attempt, inputs_hash: hash, values: inputs.values })
     const { refusal } = call.meter
     if (refusal !== undefined) return { ...inputs, hash, pre, failure: toFailure(call, refusal) }
     return { ...inputs, hash, pre, ...(taken === undefined ? {} : { taken }) }
@@ -68,12 +68,18 @@ export async function prepareAttempt(call: BlockCall, attempt: number): Promise<
 
 /** Nobody said yes to what it would do now: a retry asks. */
 function notCovered(stale: string): Failure {
-  const reason = shortText(`not covered by the decision before it: ${stale}; retry the run, and people are asked again`)
+  const reason = shortRedacted(
+    `not covered by the decision before it: ${stale}; retry the run, and people are asked again`,
+  )
   return { code: 'approval_stale', reason, retry: false, feedback: [] }
 }
 
 /** The pre-gates of an attempt. After a question what was waived counts as met, and what was not judged is judged now. */
-export async function judgePre(call: BlockCall, attempt: number, { values: inputs }: BlockInputs): Promise<Judged> {
+export async function judgePreGates(
+  call: BlockCall,
+  attempt: number,
+  { values: inputs }: BlockInputs,
+): Promise<Judged> {
   const facts = { inputs, outputs: {}, measured: { cost_usd: null, latency_ms: null } }
   const { resumed, block } = call
   if (resumed === undefined) return withEarlierWaivers(call, attempt, await judgeBlock(call, 'pre', attempt, facts))
@@ -133,7 +139,7 @@ function keyOf({ gate, input_hash }: GateData): string {
  */
 function isUnwanted({ run, block, head, epoch, lane }: BlockCall, values: BlockInputs['values']): boolean {
   const isFirst = lane === undefined && head.approvals[approvalId(run.run_id, block.index, epoch)] === undefined
-  return isFirst && !holdsWhen(block, values)
+  return isFirst && !isWhenTrue(block, values)
 }
 
 /**

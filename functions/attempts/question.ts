@@ -3,12 +3,12 @@ import type { Amount, RunBudget } from '../../shared/runs/budget.ts'
 import { type Caps, runCaps } from '../../shared/runs/caps.ts'
 import type { EventData, RunEvent } from '../../shared/runs/event.ts'
 import type { Head } from '../../shared/runs/head.ts'
-import { approvalEpoch, askId, askNumber } from '../../shared/runs/ids.ts'
-import { isAsked, LAST_LEG, laneOwner, readOrdinal } from '../../shared/runs/lane.ts'
+import { approvalEpoch, questionId, questionNumber } from '../../shared/runs/ids.ts'
+import { hasOpenQuestion, LAST_LEG, laneOwner, readOrdinal } from '../../shared/runs/lane.ts'
 import { eventPosition } from '../../shared/runs/run-fold.ts'
+import { allEvents } from '../record/pinned-run.ts'
 import { readOwnProjection } from '../record/projections.ts'
-import { allEvents } from '../record/read-run.ts'
-import type { Failure } from './attempt.ts'
+import type { Failure } from './attempt-outcome.ts'
 import type { BlockCall, BlockInputs, OpenQuestion } from './block-call.ts'
 import { storeInputs } from './inputs.ts'
 
@@ -70,20 +70,20 @@ async function keptInputs(call: BlockCall, { inputs }: Ending): Promise<Pick<Ask
 function nextAsk({ run, block, item, epoch }: BlockCall, head: Head): string | undefined {
   const { approvals } = head
   const asked = Object.entries(approvals).flatMap(([id, { block: of, status }]) => {
-    const n = askNumber(id)
+    const n = questionNumber(id)
     return of === block.index && n !== undefined && approvalEpoch(id) === epoch ? [{ id, n, status }] : []
   })
   const last = asked.toSorted((a, b) => a.n - b.n).at(-1)
   if (item !== undefined && last?.status === 'pending') return last.id
   const n = (last?.n ?? 0) + 1
-  return n > MOST_ASKS || questionsOf(head) >= MOST_OF_RUN ? undefined : askId(run.run_id, block.index, epoch, n)
+  return n > MOST_ASKS || questionsOf(head) >= MOST_OF_RUN ? undefined : questionId(run.run_id, block.index, epoch, n)
 }
 
 /** Those of blocks that wait to ask among them; items of a block wait for one. */
 function questionsOf({ approvals, lanes }: Head): number {
-  const waiting = Object.entries(lanes).flatMap(([lane, at]) => (isAsked(at) ? [laneOwner(lane)?.block] : []))
+  const waiting = Object.entries(lanes).flatMap(([lane, at]) => (hasOpenQuestion(at) ? [laneOwner(lane)?.block] : []))
   const open = Object.entries(approvals).filter(
-    ([id, { status }]) => status === 'pending' && askNumber(id) !== undefined,
+    ([id, { status }]) => status === 'pending' && questionNumber(id) !== undefined,
   )
   return Object.keys(approvals).length - open.length + new Set(waiting).size
 }
@@ -150,7 +150,7 @@ async function parentCaps({ world, run, meta }: BlockCall): Promise<Caps> {
 /** What the lane of this call waits for an answer to; undefined = for nothing. */
 export async function findQuestion(call: BlockCall): Promise<OpenQuestion | undefined> {
   const { lane, block } = call
-  if (lane === undefined || !isAsked(lane)) return undefined
+  if (lane === undefined || !hasOpenQuestion(lane)) return undefined
   const projection = await readOwnProjection(call, lane)
   if (projection?.asked === undefined && (projection?.ordinal ?? 0) > lane) {
     // Who was slow since it read HEAD looks again: the machine calls once more.

@@ -1,24 +1,24 @@
-import { childOf } from '../../shared/approvals/binding.ts'
+import { childDocumentOf } from '../../shared/approvals/binding.ts'
 import type { ApprovalPolicy } from '../../shared/dag/dag.ts'
 import { HANDLERS_BEYOND_PORTS } from '../../shared/dag/handlers.ts'
 import { Fault } from '../../shared/errors.ts'
 import { approverRule } from '../../shared/runs/approval.ts'
-import { usedByEvent } from '../../shared/runs/cost.ts'
-import { blockEpoch, blockLane, type Head, type HeadApproval } from '../../shared/runs/head.ts'
+import { blockEpoch, blockOrdinal, type Head, type HeadApproval } from '../../shared/runs/head.ts'
 import { approvalId, childRunId } from '../../shared/runs/ids.ts'
 import { readOrdinal } from '../../shared/runs/lane.ts'
 import { type People, peopleOf, personOf } from '../../shared/runs/people.ts'
-import type { ArtifactItem, BlockProjection, CachedResult } from '../../shared/runs/run-items.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
+import type { ArtifactItem, BlockProjection, CachedResult } from '../../shared/runs/run-store-items.ts'
+import { usedByEvent } from '../../shared/runs/usage-cost.ts'
 import type { Json } from '../../shared/text/canonical.ts'
-import { readProjections, readValues, recoverProjection } from '../record/projections.ts'
-import { type Pinned, readPinned } from '../record/read-run.ts'
-import { isOverQuota, STORAGE_QUOTA } from '../record/storage.ts'
-import type { AttemptEnd, Produced } from './attempt.ts'
-import { describeQuestion } from './binding.ts'
+import { type Pinned, readPinned } from '../record/pinned-run.ts'
+import { readPortValues, readProjections, recoverProjection } from '../record/projections.ts'
+import { isOverQuota, STORAGE_QUOTA } from '../record/storage-quota.ts'
+import type { AttemptEnd, Produced } from './attempt-outcome.ts'
 import type { BlockCall } from './block-call.ts'
-import { judgeProduced } from './judge.ts'
-import { putBack } from './meter.ts'
+import { describeQuestion } from './decision-binding.ts'
+import { judgeProduced } from './judge-gates.ts'
+import { putBackUse } from './meter.ts'
 
 /** Attempt and inputs of a block, or item, that is runnable and not yet dispatched. */
 interface OpenInputs extends AttemptInputs {
@@ -32,9 +32,9 @@ interface OpenInputs extends AttemptInputs {
  * of a child run that may ask: it is opened again, and takes over what its own decisions allow.
  * A judge that may not be asked for want of budget leaves its refusal in the meter: as elsewhere, that fails the block.
  */
-export async function earlierEnd(call: BlockCall, open: OpenInputs): Promise<AttemptEnd | undefined> {
+export async function endFromEarlierRun(call: BlockCall, open: OpenInputs): Promise<AttemptEnd | undefined> {
   if (call.meta.retry_of === undefined || call.epoch > 0 || effectBeyondPorts(call) === 'run') return undefined
-  if (childOf(call.block, call.meta.children)?.asks === true) return undefined
+  if (childDocumentOf(call.block, call.meta.children)?.asks === true) return undefined
   try {
     const found = await earlierResult(call, open)
     return found === undefined ? undefined : await judgedAgain(call, open, found)
@@ -68,7 +68,7 @@ async function earlierProduct({ world, run }: BlockCall, found: EarlierResult): 
   const { outputs, made } = found.projection
   if (made === undefined) return undefined
   const free = { tokens_in: 0, tokens_out: 0, usd_micros: 0, note: `result of run ${found.run.run_id}` }
-  return { values: await readValues(world, run.tenant, outputs ?? {}), problems: [], facts: { ...made, ...free } }
+  return { values: await readPortValues(world, run.tenant, outputs ?? {}), problems: [], facts: { ...made, ...free } }
 }
 
 function effectBeyondPorts({ block }: BlockCall): 'artifacts' | 'run' | undefined {
@@ -149,7 +149,7 @@ async function earlierProjection(
   earlier: EarlierBlock,
 ): Promise<BlockProjection | undefined> {
   const { run, at, head } = earlier
-  const lane = blockLane(earlier, head, block.id)
+  const lane = blockOrdinal(earlier, head, block.id)
   if (lane === undefined || readOrdinal(lane).outcome !== 'completed') return undefined
   return (await readProjections(world, run, new Map([[at, lane]]))).get(at)
 }
@@ -261,7 +261,7 @@ async function* earlierRuns({ world, run, meta, block }: BlockCall): AsyncGenera
  * What a child run of a retried run takes results over from: the newest child its block had in the runs before, if it
  * has ended. None where the retry was told to begin again with this block, or after a bounce.
  */
-export async function earlierChild(call: BlockCall): Promise<Pick<Meta, 'retry_of'>> {
+export async function earlierChildRun(call: BlockCall): Promise<Pick<Meta, 'retry_of'>> {
   if (call.epoch > 0) return {}
   for await (const earlier of earlierRuns(call)) {
     const child = await childIn(call, earlier)
@@ -278,7 +278,7 @@ async function childIn({ world, block }: BlockCall, earlier: EarlierRun): Promis
   const { run, index } = earlier
   const at = index.get(block.id)
   const head = at === undefined ? undefined : await world.runs.head(run, [String(at)])
-  const lane = head === undefined ? undefined : blockLane(earlier, head, block.id)
+  const lane = head === undefined ? undefined : blockOrdinal(earlier, head, block.id)
   if (at === undefined || lane === undefined) return undefined
   const { epoch, attempt } = readOrdinal(lane)
   return { tenant: run.tenant, run_id: childRunId(run.tenant, { run_id: run.run_id, block: at, epoch, attempt }) }
@@ -297,7 +297,7 @@ export interface CacheLookup {
  * undefined = dispatch: there is none, it is too old, its objects are gone or a gate refuses it. What is being improved
  * (feedback, a later epoch) is never answered with what was there before.
  */
-export async function cachedEnd(call: BlockCall, question: CacheLookup): Promise<AttemptEnd | undefined> {
+export async function endFromCache(call: BlockCall, question: CacheLookup): Promise<AttemptEnd | undefined> {
   const { world, run, block, epoch } = call
   const { attempt, inputs_hash, values, feedback } = question
   if (block.cache === undefined || epoch > 0 || feedback.length > 0) return undefined
@@ -313,7 +313,7 @@ export async function cachedEnd(call: BlockCall, question: CacheLookup): Promise
   // Work that is done instead would not fit either.
   if (end.failure.code === STORAGE_QUOTA) return withoutOutput(end)
   // The verdicts are thrown away, what their judges used is not.
-  for (const event of end.gate_events) putBack(call.meter, usedByEvent(event))
+  for (const event of end.gate_events) putBackUse(call.meter, usedByEvent(event))
   return undefined
 }
 
@@ -337,7 +337,7 @@ async function cachedProduct({ world, run }: BlockCall, kept: CachedResult): Pro
   const { outputs, latency_ms: _, unpriced_tokens: _none, ...facts } = kept.output
   const free = { ...facts, tokens_in: 0, tokens_out: 0, usd_micros: 0, note: `kept result of run ${kept.run_id}` }
   try {
-    return { values: await readValues(world, run.tenant, outputs), problems: [], facts: free }
+    return { values: await readPortValues(world, run.tenant, outputs), problems: [], facts: free }
   } catch (error) {
     if (!(error instanceof Fault)) throw error
     return undefined

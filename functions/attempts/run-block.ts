@@ -2,8 +2,8 @@ import * as z from 'zod'
 import type { World } from '../../shared/world.ts'
 import { functionHandler, type HostContext } from '../handler.ts'
 import { joinKey, signalJoins } from '../record/joins.ts'
-import { MachineInputSchema, toRunKey } from '../record/read-run.ts'
-import { advanceBlock, afterAnswer, failBlockOnFault, isOver } from './advance.ts'
+import { MachineInputSchema, toRunKey } from '../record/pinned-run.ts'
+import { advanceBlock, failBlockOnFault, isOver, resumeAfterAnswer } from './advance.ts'
 import { type BlockCall, type BlockReport, isStale, openBlockCall, reportRecorded, retryBlock } from './block-call.ts'
 import { closeChild } from './child-end.ts'
 import { closeItems, openItems } from './foreach.ts'
@@ -59,7 +59,7 @@ function closeBlock(call: BlockCall): Promise<BlockReport> {
 /** What is left to do for one item of a foreach block: nothing once it or its block has ended, else its next attempt. */
 async function advanceItem(call: BlockCall, signal: AbortSignal | undefined): Promise<BlockReport> {
   if (!mayHaveItems(call) || (await isOver(call))) return reportRecorded(call)
-  return afterAnswer(call, (now) => tryBlock(now, false, signal))
+  return resumeAfterAnswer(call, (now) => tryBlock(now, false, signal))
 }
 
 /** `_items_<id>`: the numbers of the items the machine runs; none when the block has ended, or does not begin. */

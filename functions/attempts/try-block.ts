@@ -1,13 +1,13 @@
-import { type AttemptEnd, toFailure } from './attempt.ts'
+import { type AttemptEnd, toFailure } from './attempt-outcome.ts'
 import { type BlockCall, type BlockReport, reportBlock, reportRecorded } from './block-call.ts'
 import { bounceFeedback } from './bounce.ts'
-import { type Claimed, claimAttempt, openAttempt } from './claim.ts'
+import { type Claimed, claimAttempt, findNextAttempt } from './claim.ts'
 import { dispatchBlock } from './dispatch.ts'
 import { failFast, finishAttempt, skipBlock } from './end.ts'
-import { judgeProduced } from './judge.ts'
-import { takeUntold } from './meter.ts'
+import { judgeProduced } from './judge-gates.ts'
+import { takeUnreportedUse } from './meter.ts'
 import { askUnlessOver, prepareAttempt } from './prepare.ts'
-import { type CacheLookup, cachedEnd } from './reuse.ts'
+import { type CacheLookup, endFromCache } from './reuse.ts'
 import { watchAttempt } from './watch.ts'
 
 /**
@@ -20,8 +20,8 @@ export async function tryBlock(
   undecided: boolean,
   signal: AbortSignal | undefined,
 ): Promise<BlockReport> {
-  const open = await openAttempt(call)
-  if (open === 'lost_for_good') return lostForGood(call)
+  const open = await findNextAttempt(call)
+  if (open === 'lost_for_good') return endLostForGood(call)
   call.world.log.note?.({ attempt: open.attempt, epoch: call.epoch })
   const ready = await prepareAttempt(call, open.attempt)
   if (ready.unwanted === true) return skipBlock(call, { because: [], condition: 'when' })
@@ -38,7 +38,7 @@ export async function tryBlock(
 }
 
 /** What is left to do when a lost attempt was the last. */
-export async function lostForGood(call: BlockCall): Promise<BlockReport> {
+export async function endLostForGood(call: BlockCall): Promise<BlockReport> {
   const reason = 'its last attempt was lost'
   await failFast(call, { code: 'ATTEMPT_LOST', reason })
   return reportBlock(call, { state: 'failed', attempt: 0, seq: call.head.seq, verdicts: [] })
@@ -55,7 +55,7 @@ async function runAttempt(call: BlockCall, claimed: Claimed, work: AttemptWork):
   const started = world.clock.now()
   const timeout_ms = Math.min(block.timeout_ms, world.settings.safety.max_block_ms)
   try {
-    const kept = await cachedEnd(call, { ...work, attempt })
+    const kept = await endFromCache(call, { ...work, attempt })
     if (kept !== undefined) return kept
     const produced = await watchAttempt(call, { holder, timeout_ms, signal: work.signal }, (signal) =>
       dispatchBlock(call, { attempt, values: work.values, feedback: work.feedback, signal }),
@@ -63,7 +63,7 @@ async function runAttempt(call: BlockCall, claimed: Claimed, work: AttemptWork):
     // Its gates may ask the same provider.
     await lease.end()
     // What a model used is told by block:output.
-    if (block.mode === 'ai') takeUntold(call.meter)
+    if (block.mode === 'ai') takeUnreportedUse(call.meter)
     return await judgeProduced(call, attempt, work.values, produced, Math.max(0, world.clock.now() - started))
   } catch (error) {
     if (work.signal?.aborted === true) throw error

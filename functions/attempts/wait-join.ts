@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { functionHandler } from '../handler.ts'
 import { joinKey } from '../record/joins.ts'
-import { MachineInputSchema, toRunKey } from '../record/read-run.ts'
+import { MachineInputSchema, toRunKey } from '../record/pinned-run.ts'
 
 const InputSchema = z.strictObject({
   in: MachineInputSchema,

@@ -1,5 +1,5 @@
 import { Fault } from '../../shared/errors.ts'
-import { keepWatch, type Watcher } from '../provider-call.ts'
+import { type Watcher, watchDispatch } from '../provider-call.ts'
 import { LEASE_MS } from '../record/projections.ts'
 import type { BlockCall } from './block-call.ts'
 
@@ -30,7 +30,7 @@ export async function watchAttempt<T>(
   }
   const hostGivesUp = () => giveUp(attempt.signal?.reason)
   attempt.signal?.addEventListener('abort', hostGivesUp, { once: true })
-  const leave = keepWatch(call.world.clock, watcherOf(call, attempt, giveUp))
+  const leave = watchDispatch(call.world.clock, watcherOf(call, attempt, giveUp))
   try {
     return await Promise.race([dispatch(over.signal), aborted.promise])
   } finally {
@@ -43,7 +43,7 @@ export async function watchAttempt<T>(
 /** Work beside a dispatch: its signal aborts when the run or the block is stopped, and with the host. */
 export async function whileRunning<T>(call: BlockCall, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const over = new AbortController()
-  const leave = keepWatch(call.world.clock, {
+  const leave = watchDispatch(call.world.clock, {
     due: Number.POSITIVE_INFINITY,
     async look() {
       const { world, run, block } = call

@@ -2,7 +2,7 @@ import { TOKEN_ROUTES } from '../../shared/api/token-routes.ts'
 import {
   holdsScope,
   MAIN_TENANT,
-  otherName,
+  otherPersonName,
   type Principal,
   personName,
   principalName,
@@ -26,7 +26,7 @@ export const handler = changeHandler({
       scopes: body.scopes,
       days: body.expires_in_days,
       by: principalName(principal),
-      by_person: otherName(principal),
+      by_person: otherPersonName(principal),
       person: personFor(principal, body.person, world.settings),
       client: body.client,
     })

@@ -1,5 +1,5 @@
 import { TOKEN_ROUTES } from '../../shared/api/token-routes.ts'
-import { otherName, principalName } from '../../shared/auth/principal.ts'
+import { otherPersonName, principalName } from '../../shared/auth/principal.ts'
 import { showToken } from '../../shared/auth/token.ts'
 import { Fault } from '../../shared/errors.ts'
 import { changeHandler } from '../http-handler.ts'
@@ -10,7 +10,7 @@ export const handler = changeHandler({
   schema: TOKEN_ROUTES['revoke-token'],
   async run({ params, principal }, { tokens, clock }) {
     const now = clock.now()
-    const person = otherName(principal)
+    const person = otherPersonName(principal)
     const revoked = {
       ...{ at: new Date(now).toISOString(), by: principalName(principal) },
       ...(person === undefined ? {} : { person }),

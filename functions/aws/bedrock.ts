@@ -10,12 +10,18 @@ import {
 } from '@aws-sdk/client-bedrock-runtime'
 import { Fault } from '../../shared/errors.ts'
 import { answerFormat } from '../../shared/prompts/block.ts'
-import { listedPrice } from '../../shared/providers/prices.ts'
+import { listedPrice } from '../../shared/providers/model-prices.ts'
 import type { DispatchRequest, Provider } from '../../shared/providers/provider.ts'
 import type { BedrockSettings } from '../../shared/providers/settings.ts'
 import type { Json } from '../../shared/text/canonical.ts'
-import { answerSchema, asksForObject, invalidAnswer, measured, type Usage } from '../providers/answer.ts'
 import { failureFault, readReason, refusedFault, retryAfterMs } from '../providers/faults.ts'
+import {
+  answerSchema,
+  invalidAnswerFault,
+  measureUsage,
+  needsJsonObject,
+  type Usage,
+} from '../providers/model-answers.ts'
 import {
   DEFAULT_TIMEOUT_MS,
   networkFault,
@@ -50,7 +56,7 @@ export function openBedrock(name: string, settings: BedrockSettings, price: Read
       // Settings without a region are those of the place: only the client knows it.
       const rate =
         price(name, model) ?? listedPrice({ type: 'bedrock', url: '', region: await client.config.region(), model })
-      return { text, ...measured(request, text, usage, rate), model, finish_reason: stop_reason }
+      return { text, ...measureUsage(request, text, usage, rate), model, finish_reason: stop_reason }
     },
   }
 }
@@ -136,7 +142,7 @@ const ANSWER_TOOL = 'answer'
 function converseInput(name: string, request: DispatchRequest, ways: Ways): ConverseRequest {
   refuseReserved(name, request)
   const { system, prompt, model, output_schema } = request
-  const object = asksForObject(output_schema)
+  const object = needsJsonObject(output_schema)
   // The form is always said in words too: not every model that knows tools uses them.
   const told = [...(system === undefined ? [] : [system]), ...(object ? [answerFormat(output_schema)] : [])].join(
     '\n\n',
@@ -157,7 +163,7 @@ function converseInput(name: string, request: DispatchRequest, ways: Ways): Conv
 /** The same ways without the feature that a ValidationException speaks of; undefined = it is about something else. */
 function giveUp(ways: Ways, { output_schema, system }: DispatchRequest, error: unknown): Ways | undefined {
   if (!(error instanceof Error) || error.name !== 'ValidationException') return undefined
-  const object = asksForObject(output_schema)
+  const object = needsJsonObject(output_schema)
   if (ways.tools && object && /\btools?\b|toolConfig|toolChoice/i.test(error.message)) return { ...ways, tools: false }
   if (ways.stream && /stream/i.test(error.message)) return { ...ways, stream: false }
   if (ways.system && (object || system !== undefined) && /system/i.test(error.message)) {
@@ -173,7 +179,7 @@ function refuseReserved(name: string, { params }: DispatchRequest): void {
   const taken = RESERVED.filter((key) => Object.hasOwn(params, key))
   if (taken.length === 0) return
   const message = `Cannot ask provider "${name}": model_params has ${taken.join(', ')}, which the adapter writes itself. Remove ${taken.length === 1 ? 'it' : 'them'}.`
-  throw invalidAnswer(name, message)
+  throw invalidAnswerFault(name, message)
 }
 
 /** The four that every model knows have a place of their own, under either spelling; the others are the model's. */
@@ -304,7 +310,7 @@ function conversed(remote: Named, { text, tools, stopReason = 'unknown', usage }
 }
 
 function noUse({ name }: Named, why: string): Fault {
-  return invalidAnswer(name, `Cannot use the answer of provider "${name}": ${why}`)
+  return invalidAnswerFault(name, `Cannot use the answer of provider "${name}": ${why}`)
 }
 
 function cut({ name }: Named): Fault {

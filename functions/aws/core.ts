@@ -2,19 +2,19 @@ import { randomBytes } from 'node:crypto'
 import { Fault } from '../../shared/errors.ts'
 import type { Clock, Ids, Log } from '../../shared/ports/host.ts'
 import type { Secrets } from '../../shared/ports/secrets.ts'
-import { redact } from '../../shared/text/redact.ts'
+import { redactForLog } from '../../shared/text/redact.ts'
 import type { World } from '../../shared/world.ts'
 
 /** What every function has, and what a port is opened with. */
 export interface Core extends Pick<World, 'clock' | 'ids' | 'log' | 'settings'> {
-  readonly env: AwsSettings
+  readonly env: FunctionEnvironment
   readonly deployed: DeployedDocuments
   /** Only in functions whose line lists the port. */
   readonly secrets?: Secrets
 }
 
 /** What the deployment tells one function: plain values, and the ARNs of the functions it calls or binds by name (settings.ts reads them). */
-export interface AwsSettings {
+export interface FunctionEnvironment {
   readonly STAGE: string
   readonly AWS_REGION: string
   readonly TABLE?: string | undefined
@@ -42,19 +42,19 @@ export type DeployedDocuments = Readonly<Record<string, DeployedDocument>>
 export const environment: NodeJS.ProcessEnv = process.env
 
 /** Fault Bug setting_missing, naming the value. */
-export function requiredSetting(settings: AwsSettings, name: OptionalName): string {
+export function requiredVariable(settings: FunctionEnvironment, name: OptionalName): string {
   return settings[name] ?? refuseMissing(name)
 }
 
 /** ARN of a function of the catalog. Fault Bug setting_missing, naming the value. */
-export function functionArn(settings: AwsSettings, name: string): string {
-  return settings.functions[name] ?? refuseMissing(envName(name))
+export function functionArn(settings: FunctionEnvironment, name: string): string {
+  return settings.functions[name] ?? refuseMissing(arnVariable(name))
 }
 
 type OptionalName = 'TABLE' | 'BUCKET' | 'ANCHORS' | 'STATE_MACHINE_ROLE_ARN'
 
 /** `run-block` is RUN_BLOCK_ARN. */
-export function envName(functionName: string): string {
+export function arnVariable(functionName: string): string {
   return `${functionName.toUpperCase().replaceAll('-', '_')}_ARN`
 }
 
@@ -102,7 +102,7 @@ interface LogOptions {
 export function createLog({ level, facts: common, write = writeLine }: LogOptions): Log {
   const line = (of: 'info' | 'error', message: string, facts: Readonly<Record<string, unknown>> = {}): void => {
     const at = Date.now()
-    const said = redact({ at: new Date(at).toISOString(), level: of, message, ...common, ...facts })
+    const said = redactForLog({ at: new Date(at).toISOString(), level: of, message, ...common, ...facts })
     write(JSON.stringify(of === 'error' ? { ...Object(said), ...metric(at) } : said))
   }
   return {

@@ -9,14 +9,14 @@ import type { World } from '../../shared/world.ts'
 import type { Handler } from '../handler.ts'
 import { type Core, createIds, createLog, lambdaClock } from './core.ts'
 import {
-  isHttp,
+  isHttpEvent,
   type LambdaContext,
-  leavingError,
   openInvocation,
   proxyAnswer,
   type RouteAnswer,
+  toLambdaError,
 } from './invocation.ts'
-import { readAwsSettings } from './settings.ts'
+import { readEnvironment } from './read-environment.ts'
 import { assembleWorld, type WorldParts } from './world.ts'
 
 /** What the end of an invocation waits for a collector at the most, and what is left of its time then. */
@@ -37,17 +37,17 @@ export type LambdaHandler = (event: unknown, context: LambdaContext) => Promise<
 export function lambdaEntry({ handler, ...parts }: EntryParts, env?: NodeJS.ProcessEnv): LambdaHandler {
   const world = openWorld(parts, env)
   const principal = (event: unknown) =>
-    isHttp(event) ? readPrincipal(event, world.settings.iam_tenants, world.settings.iam_people) : undefined
+    isHttpEvent(event) ? readPrincipal(event, world.settings.iam_tenants, world.settings.iam_people) : undefined
   return async (event, context) => {
     const invocation = openInvocation(world, event, context, principal(event))
     try {
       const answer = await handler(invocation.event, invocation.context)
       // Routes are made by functions/http-handler.ts, which answers this shape.
-      return isHttp(event) ? proxyAnswer(answer as RouteAnswer) : answer
+      return isHttpEvent(event) ? proxyAnswer(answer as RouteAnswer) : answer
     } catch (error) {
       // The wrappers in functions/ have told that it failed; here is where, with its causes.
       if (!(error instanceof MachineSignal)) invocation.context.world.log.info('function left with', { error })
-      throw leavingError(error)
+      throw toLambdaError(error)
     } finally {
       invocation.end()
       await world.telemetry?.flush(Math.min(FLUSH_MS, context.getRemainingTimeInMillis() - SPARE_MS))
@@ -178,7 +178,7 @@ export function openWorld(parts: WorldParts, env?: NodeJS.ProcessEnv): World {
 }
 
 function openCore({ name, ports, settings = {}, deployed = {} }: WorldParts, env?: NodeJS.ProcessEnv): Core {
-  const read = readAwsSettings(env)
+  const read = readEnvironment(env)
   const secrets = ports.secrets?.({ clock: lambdaClock })
   return {
     env: read,

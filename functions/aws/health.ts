@@ -1,8 +1,8 @@
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import { Fault } from '../../shared/errors.ts'
 import { createHealth, type Health } from '../../shared/ports/health.ts'
-import { type Core, requiredSetting } from './core.ts'
-import { as } from './run-store/items.ts'
+import { type Core, requiredVariable } from './core.ts'
+import { as } from './run-store/item-encoding.ts'
 import { openTable } from './run-store/table.ts'
 import { CLIENT_OPTIONS } from './sdk.ts'
 
@@ -24,7 +24,7 @@ export function openHealth(
 ): Health {
   const requestHandler = { ...CLIENT_OPTIONS.requestHandler, requestTimeout: REQUEST_MS }
   const client = new DynamoDBClient({ ...CLIENT_OPTIONS, requestHandler, maxAttempts: 1, ...config })
-  const table = openTable({ client, table: requiredSetting(env, 'TABLE'), clock, ids })
+  const table = openTable({ client, table: requiredVariable(env, 'TABLE'), clock, ids })
   const readItem = async () => void (await table.get(KEY))
   const writeItem = async () => {
     const ttl = as.number(Math.floor(clock.now() / 1_000) + DAY_SEC)

@@ -4,10 +4,10 @@ import { bindPlaceholders } from '../../shared/compile/asl.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { MachineText } from '../../shared/runs/machine.ts'
 import { sha256 } from '../../shared/text/canonical.ts'
-import { type AwsSettings, type Core, functionArn, requiredSetting } from './core.ts'
+import { type Core, type FunctionEnvironment, functionArn, requiredVariable } from './core.ts'
 import { type DeployedMachines, openDeployedMachines } from './deployed-machines.ts'
 import { type MachineId, machineArn, partArn, readMachineId, writeMachineId } from './machine-id.ts'
-import { as, from, type Item } from './run-store/items.ts'
+import { as, from, type Item } from './run-store/item-encoding.ts'
 import { openTable, type RunTableOptions } from './run-store/table.ts'
 import { sdkFault } from './sdk.ts'
 
@@ -51,7 +51,7 @@ export function createInlineMachines(
     async use(arn) {
       const name = nameOfMachine(arn)
       // A deployed one is never removed from here.
-      if (name.startsWith(prefixOf(core.env)) && !(await uses().use(name))) throw machineBeingRemoved()
+      if (name.startsWith(prefixOf(core.env)) && !(await uses().use(name))) throw machineBeingRemovedFault()
     },
   }
 }
@@ -68,7 +68,7 @@ interface Document {
 
 interface Making {
   readonly client: SFNClient
-  readonly env: AwsSettings
+  readonly env: FunctionEnvironment
   readonly uses: () => MachineUses
 }
 
@@ -82,7 +82,7 @@ async function createAll({ client, env, uses }: Making, { definition, hash, part
   const arns = parts.map(({ key }, i) => [key, partArn(id, i + 1)] as const)
   const values = { ...functions, ...Object.fromEntries(arns) }
   const names = arns.map(([, arn]) => nameOfMachine(arn))
-  if (!(await uses().note(nameOfMachine(id.arn), names))) throw machineBeingRemoved()
+  if (!(await uses().note(nameOfMachine(id.arn), names))) throw machineBeingRemovedFault()
   for (const [i, { text }] of parts.entries()) {
     await create(client, env, { name: names[i] ?? '', definition: bindPlaceholders(text, values), hash })
   }
@@ -91,11 +91,11 @@ async function createAll({ client, env, uses }: Making, { definition, hash, part
   return writeMachineId({ ...id, arn })
 }
 
-function prefixOf({ STAGE }: AwsSettings): string {
+function prefixOf({ STAGE }: FunctionEnvironment): string {
   return `sluice-${STAGE}-x-`
 }
 
-function inlineMachineId(env: AwsSettings, { definition, hash, parts }: Document): MachineId {
+function inlineMachineId(env: FunctionEnvironment, { definition, hash, parts }: Document): MachineId {
   const set = sha256(JSON.stringify([definition, ...parts.map(({ text }) => text)])).slice(0, HASH_OF_PARTS)
   const suffix = parts.length === 0 ? '' : `_${set}`
   return { arn: machineArn(env, `${prefixOf(env)}${hash.slice(0, HASH_IN_NAME)}`), parts: parts.length, suffix }
@@ -103,12 +103,12 @@ function inlineMachineId(env: AwsSettings, { definition, hash, parts }: Document
 
 async function create(
   client: SFNClient,
-  env: AwsSettings,
+  env: FunctionEnvironment,
   { name, definition, hash }: { readonly name: string; readonly definition: string; readonly hash: string },
 ): Promise<string> {
   const machine = {
     definition,
-    roleArn: requiredSetting(env, 'STATE_MACHINE_ROLE_ARN'),
+    roleArn: requiredVariable(env, 'STATE_MACHINE_ROLE_ARN'),
     ...logging(env),
     tracingConfiguration: { enabled: true },
   }
@@ -152,21 +152,21 @@ function refusal(error: unknown, name: string): Fault {
       'Cannot make a machine for this document: the account has no room for another state machine (10,000 unless AWS raised it). Raise the quota or delete machines nobody uses; of inline documents those unused for a week are removed by themselves.'
     return new Fault('LimitExceeded', 'machine_limit', message, { cause: error })
   }
-  if (name === 'StateMachineDeleting') return machineBeingRemoved(error)
+  if (name === 'StateMachineDeleting') return machineBeingRemovedFault(error)
   return sdkFault(error, { doing: 'make the machine of this document', action: 'states:CreateStateMachine' })
 }
 
-export function machineBeingRemoved(cause?: unknown): Fault {
+export function machineBeingRemovedFault(cause?: unknown): Fault {
   const message = 'Cannot start now: the machine of this document is being deleted. Try again in a minute.'
   return new Fault('Unavailable', 'machine_deleting', message, { cause })
 }
 
-function functionArns(env: AwsSettings): Readonly<Record<string, string>> {
+function functionArns(env: FunctionEnvironment): Readonly<Record<string, string>> {
   const lines = FUNCTIONS.flatMap(({ name, placeholder }) => (placeholder === undefined ? [] : [[placeholder, name]]))
   return Object.fromEntries(lines.map(([placeholder = '', name = '']) => [placeholder, functionArn(env, name)]))
 }
 
-function logging({ MACHINE_LOG_GROUP_ARN: logGroupArn }: AwsSettings) {
+function logging({ MACHINE_LOG_GROUP_ARN: logGroupArn }: FunctionEnvironment) {
   if (logGroupArn === undefined) return {}
   const destinations = [{ cloudWatchLogsLogGroup: { logGroupArn } }]
   return { loggingConfiguration: { level: 'ALL' as const, includeExecutionData: false, destinations } }

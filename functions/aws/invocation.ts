@@ -3,7 +3,7 @@ import { problemHeaders, problemOf } from '../../shared/api/problem.ts'
 import type { Principal } from '../../shared/auth/principal.ts'
 import { Fault, MachineSignal } from '../../shared/errors.ts'
 import { invocationLog } from '../../shared/ports/host.ts'
-import { redactText } from '../../shared/text/redact.ts'
+import { redactTextForLog } from '../../shared/text/redact.ts'
 import type { World } from '../../shared/world.ts'
 import type { HostContext } from '../handler.ts'
 import type { HttpEvent } from '../http-handler.ts'
@@ -52,9 +52,9 @@ export function openInvocation(
  * What leaves the function when a handler throws. ASL matches `name`, so it stays; the machine's signals have an empty
  * stack because the machine parses Cause, everybody else because a stack would stand in the execution's history.
  */
-export function leavingError(thrown: unknown): Error {
+export function toLambdaError(thrown: unknown): Error {
   const { name, message } = thrown instanceof Error ? thrown : { name: 'Error', message: String(thrown) }
-  const leaving = new Error(thrown instanceof MachineSignal ? message : redactText(message))
+  const leaving = new Error(thrown instanceof MachineSignal ? message : redactTextForLog(message))
   leaving.name = name
   leaving.stack = ''
   return leaving
@@ -73,12 +73,12 @@ function xrayFacts(): { readonly xray_trace_id?: string } {
  * server, headers may be null. Anything else (a machine's payload, the schedule's) goes on as it is.
  */
 export function readLambdaEvent(event: unknown): unknown {
-  if (!isHttp(event)) return event
+  if (!isHttpEvent(event)) return event
   return { ...event, headers: event.headers ?? {}, pathParameters: decoded(event.pathParameters) }
 }
 
 /** True for an event a route answers. */
-export function isHttp(event: unknown): event is HttpEvent & { readonly headers: HttpEvent['headers'] | null } {
+export function isHttpEvent(event: unknown): event is HttpEvent & { readonly headers: HttpEvent['headers'] | null } {
   return typeof event === 'object' && event !== null && 'httpMethod' in event
 }
 

@@ -1,5 +1,5 @@
-import type { AwsSettings } from './core.ts'
-import { requiredSetting } from './core.ts'
+import type { FunctionEnvironment } from './core.ts'
+import { requiredVariable } from './core.ts'
 
 /**
  * What the Machine port calls a machine here: its ARN, of a version where there is one; with parts `+<how many>` behind
@@ -27,7 +27,7 @@ export function partArn({ arn, suffix }: MachineId, part: number): string {
 }
 
 /** ARN of a machine of this deployment, in the account of its role. */
-export function machineArn(env: AwsSettings, name: string): string {
-  const [, partition = '', , , account = ''] = requiredSetting(env, 'STATE_MACHINE_ROLE_ARN').split(':')
+export function machineArn(env: FunctionEnvironment, name: string): string {
+  const [, partition = '', , , account = ''] = requiredVariable(env, 'STATE_MACHINE_ROLE_ARN').split(':')
   return `arn:${partition}:states:${env.AWS_REGION}:${account}:stateMachine:${name}`
 }

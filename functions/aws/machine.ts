@@ -14,8 +14,8 @@ import { Fault } from '../../shared/errors.ts'
 import {
   type ClearLimits,
   type Execution,
-  idleMachines,
   type Machine,
+  machinesToClear,
   type TokenAnswer,
 } from '../../shared/runs/machine.ts'
 import type { Core } from './core.ts'
@@ -23,7 +23,7 @@ import {
   createInlineMachines,
   type MachineUse,
   type MachineUses,
-  machineBeingRemoved,
+  machineBeingRemovedFault,
   machineUsesOn,
 } from './inline-machines.ts'
 import { machineArn, partArn, readMachineId } from './machine-id.ts'
@@ -93,7 +93,7 @@ async function start(
   } catch (error) {
     if (errorName(error) === 'ExecutionAlreadyExists') return 'exists'
     if (errorName(error) === 'StateMachineDoesNotExist') throw unknownMachine(name, error)
-    if (errorName(error) === 'StateMachineDeleting') throw machineBeingRemoved(error)
+    if (errorName(error) === 'StateMachineDeleting') throw machineBeingRemovedFault(error)
     throw sdkFault(error, { doing: `start the execution of run "${name}"`, action: 'states:StartExecution' })
   }
 }
@@ -189,7 +189,7 @@ const PER_CALL = 300
 async function clearMachines({ client, uses, arnOf }: Parts, limits: ClearLimits): Promise<number> {
   const known = await uses.all()
   const begun = known.filter(({ leaving }) => leaving !== undefined)
-  const idle = idleMachines(
+  const idle = machinesToClear(
     known.filter(({ leaving }) => leaving === undefined),
     limits,
   )

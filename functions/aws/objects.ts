@@ -6,9 +6,15 @@ import {
   type S3ClientConfig,
 } from '@aws-sdk/client-s3'
 import type { ObjectStore } from '../../shared/ports/objects.ts'
-import { type ObjectFolder, objectFault, objectHash, objectKey, ownObjectHash } from '../../shared/ports/objects.ts'
+import {
+  hashOfObjectRef,
+  hashOfOwnObjectRef,
+  type ObjectFolder,
+  objectFault,
+  objectKey,
+} from '../../shared/ports/objects.ts'
 import { sha256 } from '../../shared/text/canonical.ts'
-import { type Core, requiredSetting } from './core.ts'
+import { type Core, requiredVariable } from './core.ts'
 import { CLIENT_OPTIONS, sdkFault } from './sdk.ts'
 
 /**
@@ -20,7 +26,7 @@ export function openObjects(
   config: S3ClientConfig = {},
   folder?: ObjectFolder,
 ): ObjectStore {
-  const Bucket = requiredSetting(env, 'BUCKET')
+  const Bucket = requiredVariable(env, 'BUCKET')
   const client = new S3Client({ ...CLIENT_OPTIONS, ...config })
   return {
     async put(tenant, body) {
@@ -33,13 +39,13 @@ export function openObjects(
       return { ref: `objstore://${tenant}/${hash}`, sha256: hash, bytes: body.byteLength }
     },
     async get(tenant, ref) {
-      const hash = objectHash(tenant, ref)
+      const hash = hashOfObjectRef(tenant, ref)
       const body = await read(client, Bucket, objectKey(tenant, hash, folder), ref)
       if (sha256(body) !== hash) throw objectFault('corrupt', ref)
       return body
     },
     async has(tenant, ref) {
-      const hash = ownObjectHash(tenant, ref)
+      const hash = hashOfOwnObjectRef(tenant, ref)
       return hash !== undefined && (await isThere(client, Bucket, objectKey(tenant, hash, folder), ref))
     },
   }

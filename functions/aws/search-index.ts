@@ -7,7 +7,7 @@ import { Fault } from '../../shared/errors.ts'
 import type { IndexManifest } from '../../shared/graph/graph-store.ts'
 import type { Indexing, SearchIndex } from '../../shared/graph/search-index.ts'
 import type { ObjectStore } from '../../shared/ports/objects.ts'
-import { isReadable } from '../search/index-file.ts'
+import { canOpenSnapshot } from '../search/index-file.ts'
 import { openSnapshotIndex } from '../search/index-reader.ts'
 import { publishIndex } from '../search/publish-index.ts'
 import type { Core } from './core.ts'
@@ -46,7 +46,7 @@ export function openIndexing(
     if (opened.get(tenant) === manifest.version) return false
     const body = await snapshotOf(snapshots, tenant, manifest)
     const file = join(folder, `look-${Buffer.from(ids.random(8)).toString('hex')}.db`)
-    return body === undefined || !isReadable(body, file)
+    return body === undefined || !canOpenSnapshot(body, file)
   }
   return {
     async publish(tenant, until) {

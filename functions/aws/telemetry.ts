@@ -1,5 +1,5 @@
 import { Fault } from '../../shared/errors.ts'
-import type { SpanLink } from '../../shared/telemetry/span.ts'
+import type { SpanLink } from '../../shared/telemetry/otlp-spans.ts'
 import type { Telemetry } from '../../shared/telemetry/telemetry-port.ts'
 import { openTelemetry } from '../telemetry/open-telemetry.ts'
 import type { Core } from './core.ts'
@@ -9,7 +9,9 @@ import { xrayTrace } from './invocation.ts'
  * The Telemetry port, in bundles of stages whose settings name a collector. It sends when the invocation ends (entry.ts),
  * since a sandbox is frozen then; each span is linked to the trace of X-Ray its invocation is in.
  */
-export function openSpans(core: Pick<Core, 'settings' | 'secrets' | 'env' | 'log' | 'clock' | 'ids'>): Telemetry {
+export function openAwsTelemetry(
+  core: Pick<Core, 'settings' | 'secrets' | 'env' | 'log' | 'clock' | 'ids'>,
+): Telemetry {
   const { settings, secrets, env, log, clock, ids } = core
   if (settings.telemetry === undefined) throw notNamed()
   return openTelemetry({

@@ -2,7 +2,7 @@ import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import { KEPT_DAYS, type StoredToken, type Tokens } from '../../shared/auth/token.ts'
 import { canonicalJson } from '../../shared/text/canonical.ts'
 import type { Core } from './core.ts'
-import { as, from, type Item } from './run-store/items.ts'
+import { as, from, type Item } from './run-store/item-encoding.ts'
 import { ifAbsent, openTable, type RunTableOptions, tableClient } from './run-store/table.ts'
 
 /** The Tokens port on DynamoDB, in the table the environment names. */

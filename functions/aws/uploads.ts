@@ -4,7 +4,7 @@ import { HeadObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import type { Uploads } from '../../shared/ports/objects.ts'
 import { objectKey } from '../../shared/ports/objects.ts'
 import type { Core } from './core.ts'
-import { requiredSetting } from './core.ts'
+import { requiredVariable } from './core.ts'
 import { CLIENT_OPTIONS } from './sdk.ts'
 
 export const EXPIRES_SEC = 900
@@ -14,7 +14,7 @@ export const EXPIRES_SEC = 900
  * S3 checks the hash of what arrives, so nothing else can ever lie there.
  */
 export function openUploads({ env, clock }: Pick<Core, 'env' | 'clock'>, config: S3ClientConfig = {}): Uploads {
-  const Bucket = requiredSetting(env, 'BUCKET')
+  const Bucket = requiredVariable(env, 'BUCKET')
   const client = new S3Client({ ...CLIENT_OPTIONS, ...config })
   return {
     async open(tenant, { sha256, size }) {

@@ -2,7 +2,7 @@ import { Fault } from '../../shared/errors.ts'
 import type { Secrets } from '../../shared/ports/secrets.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { Telemetry } from '../../shared/telemetry/telemetry-port.ts'
-import { nudgingRuns } from '../../shared/webhooks/endpoint.ts'
+import { runsWithWebhookNudges } from '../../shared/webhooks/endpoint-deliveries.ts'
 import type { World } from '../../shared/world.ts'
 import type { Core, DeployedDocuments } from './core.ts'
 
@@ -52,7 +52,7 @@ function withWebhookNudges(world: World, { ports }: Pick<WorldParts, 'ports'>): 
   const { webhooks } = world.settings
   if (ports.runs === undefined || webhooks.length === 0) return world
   const nudge = async (run: RunKey) => (ports.outbox === undefined ? undefined : world.outbox.nudge(run))
-  return Object.assign(world, { runs: nudgingRuns(world.runs, webhooks, nudge) })
+  return Object.assign(world, { runs: runsWithWebhookNudges(world.runs, webhooks, nudge) })
 }
 
 /** The type holds the list complete. */

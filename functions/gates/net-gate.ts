@@ -6,9 +6,9 @@ import type { LookupFunction } from 'node:net'
 import * as z from 'zod'
 import type { LimitedAnswer, LimitedRequest, SignedMessage } from '../../shared/gates/gate-ports.ts'
 import type { Json } from '../../shared/text/canonical.ts'
-import { oneSentence } from '../../shared/text/redact.ts'
+import { safeOneLine } from '../../shared/text/redact.ts'
 import { functionHandler } from '../handler.ts'
-import { addressProblem, checkTarget, portOf, type TargetPolicy } from './target.ts'
+import { addressProblem, checkTarget, portOf, type TargetPolicy } from './net-target.ts'
 
 /** What may stand in a header: printable ASCII on one line. */
 const header = z.string().regex(/^[\x20-\x7e]{1,500}$/)
@@ -124,7 +124,7 @@ function taken({ href }: URL, { status, retry_after, leave }: Reply): LimitedAns
 /** A code says enough; the words of TLS errors quote what the server sent. */
 function wordsOf(error: unknown): string {
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown }
-  const said = typeof code === 'string' ? code : oneSentence(String(message), 100)
+  const said = typeof code === 'string' ? code : safeOneLine(String(message), 100)
   return MEANING[said] ?? `the connection failed (${said})`
 }
 

@@ -8,13 +8,13 @@ import type { NewEvent } from '../../shared/runs/event.ts'
 import { ordinal, PHASE } from '../../shared/runs/lane.ts'
 import type { Meta, RunGoal, RunKey, StoredGoalAttempt } from '../../shared/runs/run-store.ts'
 import type { Json } from '../../shared/text/canonical.ts'
-import { shortText } from '../../shared/text/short-text.ts'
+import { shortRedacted } from '../../shared/text/short-text.ts'
 import type { World } from '../../shared/world.ts'
 import { functionHandler } from '../handler.ts'
-import { MachineInputSchema, type Pinned, readPinned, toRunKey, unavailableIfMissing } from '../record/read-run.ts'
-import { openStorage } from '../record/storage.ts'
+import { MachineInputSchema, type Pinned, readPinned, toRunKey, unavailableIfMissing } from '../record/pinned-run.ts'
+import { openCountedStorage } from '../record/storage-quota.ts'
+import { type CurrentOutput, currentOutputs, readOutputValues } from './current-outputs.ts'
 import { gatherEvidence, type LeftOut } from './evidence.ts'
-import { readStanding, type Standing, standingBlocks } from './standing.ts'
 
 /** The run is judged once, whoever repeats it. */
 const LANE = 'g'
@@ -32,7 +32,7 @@ export const handler = functionHandler({
   input: z.strictObject({ in: MachineInputSchema }),
   async run({ in: input }, given) {
     const run = toRunKey(input)
-    const { world } = openStorage(given, run)
+    const { world } = openCountedStorage(given, run)
     const pinned = await readPinned(world, run).catch(unavailableIfMissing(`the document of run "${run.run_id}"`))
     const { meta } = pinned
     const head = await world.runs.head(run, [LANE])
@@ -67,7 +67,7 @@ function evaluated({ completion }: GoalEvaluation, ref: string): NewEvent {
       quality_passed: quality.passed,
       final_status,
       action,
-      ...(said === '' ? {} : { reason: shortText(said, MOST_REASON) }),
+      ...(said === '' ? {} : { reason: shortRedacted(said, MOST_REASON) }),
       ref,
     },
   }
@@ -86,7 +86,7 @@ async function completionRequest(
   pinned: Pinned,
   { completion, contract_ref }: RunGoal,
 ): Promise<RunRequest> {
-  const standing = await standingBlocks(world, run)
+  const standing = await currentOutputs(world, run)
   const { texts, artifacts, other_outputs, left_out } = await gatherEvidence(world, run, pinned, standing)
   const verdicts = await readVerdicts(world, run, { dag: pinned.dag, completion, standing })
   const contract = contract_ref === undefined ? {} : { contract: await readContract(world, run, contract_ref) }
@@ -170,7 +170,7 @@ type Verdicts = Pick<CompletionRequest, 'trust_scores' | 'claimed_status' | 'blo
 interface Judges {
   readonly dag: Pick<Dag, 'blocks'>
   readonly completion: CompletionSettings
-  readonly standing: readonly Standing[]
+  readonly standing: readonly CurrentOutput[]
 }
 
 /**
@@ -208,7 +208,7 @@ async function readRef(
   const { outputs = {} } = standing.find(({ block }) => block === id) ?? {}
   const stored = Object.hasOwn(outputs, port) ? outputs[port] : undefined
   if (stored === undefined) return undefined
-  return (await readStanding(world, tenant, { block: id, outputs: { [port]: stored } }))[port]
+  return (await readOutputValues(world, tenant, { block: id, outputs: { [port]: stored } }))[port]
 }
 
 /** What it judged was made again since: a rule of another block sent that back, and this one has not looked again. */

@@ -2,13 +2,13 @@ import type { Dag } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import { type EvidenceArtifact, type EvidenceText, saysNothing } from '../../shared/goals/evidence.ts'
 import { type Marker, parseMarkers } from '../../shared/goals/marker.ts'
-import { collectMarkers, type MarkerSet, markersAnywhere } from '../../shared/goals/marker-set.ts'
-import type { ArtifactItem } from '../../shared/runs/run-items.ts'
+import { findMarkersAnywhere, type MarkerSet, newMarkerSet } from '../../shared/goals/marker-set.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
+import type { ArtifactItem } from '../../shared/runs/run-store-items.ts'
 import type { Json } from '../../shared/text/canonical.ts'
 import type { World } from '../../shared/world.ts'
-import { type Pinned, readPinned } from '../record/read-run.ts'
-import { evidenceBlocks, readStanding, type Standing, standingBlocks } from './standing.ts'
+import { type Pinned, readPinned } from '../record/pinned-run.ts'
+import { type CurrentOutput, currentOutputs, evidenceBlocks, readOutputValues } from './current-outputs.ts'
 
 /** What the gates judge a run by, and what was recorded and is none. */
 interface GatheredEvidence {
@@ -29,9 +29,9 @@ export async function gatherEvidence(
   world: Pick<World, 'runs' | 'objects'>,
   run: RunKey,
   { dag }: Pick<Pinned, 'dag'>,
-  known?: readonly Standing[],
+  known?: readonly CurrentOutput[],
 ): Promise<GatheredEvidence> {
-  const all = known ?? (await standingBlocks(world, run))
+  const all = known ?? (await currentOutputs(world, run))
   const standing = evidenceBlocks(dag, all)
   const given = givenMarkers(world, run, dag, all, (made) => saidByChild(world, run.tenant, made))
   const texts: EvidenceText[] = []
@@ -55,11 +55,11 @@ export async function gatherEvidence(
 async function saidByChild(
   world: Pick<World, 'runs' | 'objects'>,
   tenant: string,
-  { block, child, cached_from }: Standing,
+  { block, child, cached_from }: CurrentOutput,
 ): Promise<MarkerSet> {
-  const said = collectMarkers()
+  const said = newMarkerSet()
   if (child === undefined) {
-    const earlier = cached_from === undefined ? [] : await standingBlocks(world, { tenant, run_id: cached_from })
+    const earlier = cached_from === undefined ? [] : await currentOutputs(world, { tenant, run_id: cached_from })
     const made = earlier.find((one) => one.block === block)
     return made === undefined ? said : saidByChild(world, tenant, made)
   }
@@ -87,9 +87,9 @@ async function valuesOf(
   world: Pick<World, 'objects'>,
   { tenant }: RunKey,
   { blocks }: Pick<Dag, 'blocks'>,
-  standing: Standing,
+  standing: CurrentOutput,
 ): Promise<readonly Value[]> {
-  const values = await readStanding(world, tenant, standing)
+  const values = await readOutputValues(world, tenant, standing)
   const outputs = blocks.find(({ id }) => id === standing.block)?.outputs ?? {}
   const ports = Object.keys(values).toSorted()
   return ports.flatMap((port) => {
@@ -139,12 +139,12 @@ function givenMarkers(
   world: Pick<World, 'objects'>,
   { tenant }: RunKey,
   { blocks }: Pick<Dag, 'blocks'>,
-  all: readonly Standing[],
-  saidByChild: (standing: Standing) => Promise<MarkerSet>,
+  all: readonly CurrentOutput[],
+  saidByChild: (standing: CurrentOutput) => Promise<MarkerSet>,
 ): (block: string, text: string) => Promise<Given> {
   const standing = new Map(all.map((one) => [one.block, one]))
   const byId = new Map(blocks.map((block) => [block.id, block]))
-  const own = collectMarkers()
+  const own = newMarkerSet()
   const outputs = new Map<string, Promise<MarkerSet>>()
   const markersOf = ({ block, output }: Source): Promise<MarkerSet> => {
     const key = `${block}.${output}`
@@ -186,7 +186,7 @@ interface Source {
 }
 
 interface Stored {
-  readonly standing: Standing | undefined
+  readonly standing: CurrentOutput | undefined
   readonly output: string
   readonly isFile: boolean
 }
@@ -196,12 +196,15 @@ async function markersIn(
   tenant: string,
   { standing, output, isFile }: Stored,
 ): Promise<MarkerSet> {
-  const found = collectMarkers()
+  const found = newMarkerSet()
   const stored = standing?.outputs[output]
   if (standing === undefined || stored === undefined) return found
-  const { [output]: value = null } = await readStanding(world, tenant, { ...standing, outputs: { [output]: stored } })
+  const { [output]: value = null } = await readOutputValues(world, tenant, {
+    ...standing,
+    outputs: { [output]: stored },
+  })
   for (const text of isFile ? await fileTexts(world, tenant, value) : [textOf(value)]) {
-    for (const marker of markersAnywhere(text)) found.add(marker)
+    for (const marker of findMarkersAnywhere(text)) found.add(marker)
   }
   return found
 }
@@ -239,7 +242,7 @@ export interface LeftOut {
 async function checkArtifacts(
   world: Pick<World, 'runs' | 'objects'>,
   run: RunKey,
-  standing: readonly Standing[],
+  standing: readonly CurrentOutput[],
 ): Promise<{ readonly artifacts: readonly EvidenceArtifact[]; readonly left_out: readonly LeftOut[] }> {
   const artifacts: EvidenceArtifact[] = []
   const left_out: LeftOut[] = []
@@ -283,7 +286,7 @@ async function whyMissing(
  */
 function artifactStands(
   { attempt, epoch = 0, item }: ArtifactItem,
-  standing: Pick<Standing, 'attempt' | 'epoch' | 'items'> | undefined,
+  standing: Pick<CurrentOutput, 'attempt' | 'epoch' | 'items'> | undefined,
 ): boolean {
   if (standing === undefined || standing.epoch !== epoch) return false
   const { items } = standing
@@ -314,7 +317,7 @@ function stoodEarlier(world: EarlierWorld, tenant: string): (item: ArtifactItem)
 async function standingArtifacts(world: EarlierWorld, run: RunKey): Promise<ReadonlySet<string>> {
   const pinned = await readPinned(world, run).catch(whenGone)
   if (pinned === undefined) return new Set()
-  const standing = evidenceBlocks(pinned.dag, await standingBlocks(world, run))
+  const standing = evidenceBlocks(pinned.dag, await currentOutputs(world, run))
   const attempts = new Map(standing.map((one) => [one.block, one]))
   const items = await world.runs.artifacts(run)
   return new Set(items.filter((item) => artifactStands(item, attempts.get(item.block_id))).map(keyOf))

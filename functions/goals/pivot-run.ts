@@ -3,18 +3,18 @@ import type { Principal } from '../../shared/auth/principal.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Completion } from '../../shared/goals/completion.ts'
 import type { Head } from '../../shared/runs/head.ts'
-import { runLinks } from '../../shared/runs/links.ts'
+import { runApiPaths } from '../../shared/runs/run-api-paths.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { changeHandler } from '../http-handler.ts'
 import { readEvaluation } from '../record/evaluation.ts'
-import { type Pinned, readPinned } from '../record/read-run.ts'
+import { type Pinned, readPinned } from '../record/pinned-run.ts'
 import { requireRun } from '../require-run.ts'
-import { authoredParts, changedDocument, requireAuthor } from '../runs/authoring.ts'
+import { admitAndCreateRun, type BegunRun, type Entry } from '../runs/admit-run.ts'
+import { authoredParts, changesFromRetriedRun, requireAuthor } from '../runs/authoring.ts'
 import { givenContext, MADE_KEYS, requestKeys } from '../runs/context.ts'
-import { type BegunRun, type Entry, enterRun } from '../runs/enter-run.ts'
-import { PIVOT_KIND, pivotedRun } from '../runs/next-attempt.ts'
-import { checkValues } from '../runs/start-values.ts'
+import { PIVOT_KIND, preparePivotRun } from '../runs/goal-pivot.ts'
+import { checkStartValues } from '../runs/start-values.ts'
 
 /**
  * The next attempt at the goal of a run that ended partial: one a run, whoever asks for it and however often; also the
@@ -28,10 +28,10 @@ export const handler = changeHandler({
     const { run: old, head } = await requireRun(world, call)
     const order = await orderPivot(world, principal, { run: old, head, body })
     const entry = { ...order, route: PIVOT_KIND, key: old.run_id, of_anybody: true as const, body }
-    const entered = enterRun(world, principal, entry, (run) => world.outbox.nudge(run))
+    const entered = admitAndCreateRun(world, principal, entry, (run) => world.outbox.nudge(run))
     const begun = await entered.catch((cause: unknown) => madeOtherwise(old.run_id, cause))
     const { run, created, queued, dag_name, dag_hash, blocks, edges } = begun
-    const links = runLinks(run.run_id)
+    const links = runApiPaths(run.run_id)
     const json = { run_id: run.run_id, dag_name, dag_hash, blocks, edges, pivots: old.run_id, links }
     return { status: created ? 201 : 200, json: { ...json, ...(queued && { queued }) } }
   },
@@ -63,14 +63,14 @@ async function orderPivot(
     throw new Fault('Conflict', 'not_to_pivot', message, { facts: { run_id: run.run_id } })
   }
   const { feedback, ...values } = body
-  const { context, ...next } = await pivotedRun(world, run, pinned, judged.evaluation, feedback)
+  const { context, ...next } = await preparePivotRun(world, run, pinned, judged.evaluation, feedback)
   const from = { children: next.children, made: MADE_KEYS }
   requireAuthor(world.settings, principal, [
-    ...changedDocument(pinned, next.dag_hash, world.settings),
+    ...changesFromRetriedRun(pinned, next.dag_hash, world.settings),
     ...(feedback === undefined ? [] : ['words of its own (feedback)']),
     ...authoredParts(values, next.dag),
   ])
-  const now = checkValues(next.dag, { ...values, overrides: next.overrides }, context, from)
+  const now = checkStartValues(next.dag, { ...values, overrides: next.overrides }, context, from)
   const before = { run, meta: pinned.meta }
   const beginning = { dag: next.dag, context: now, given: requestKeys(values), made: MADE_KEYS, before }
   return { ...next, context: now, ...(await givenContext(world, beginning)) }

@@ -1,13 +1,13 @@
 import { GRAPH_ROUTES } from '../../shared/api/graph-routes.ts'
 import { httpHandler } from '../http-handler.ts'
-import { requireEntityId, unknownEntity } from './write-graph.ts'
+import { requireEntityId, unknownEntityFault } from './write-graph.ts'
 
 export const handler = httpHandler({
   name: 'get-entity',
   schema: GRAPH_ROUTES['get-entity'],
   run: async ({ params, principal: { tenant } }, world) => {
     const entity = await world.graph.entity(tenant, requireEntityId(params))
-    if (entity === undefined) throw unknownEntity()
+    if (entity === undefined) throw unknownEntityFault()
     return { json: { entity } }
   },
 })

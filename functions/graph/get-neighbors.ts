@@ -1,6 +1,6 @@
 import { GRAPH_ROUTES } from '../../shared/api/graph-routes.ts'
 import { httpHandler } from '../http-handler.ts'
-import { requireEntityId, unknownEntity } from './write-graph.ts'
+import { requireEntityId, unknownEntityFault } from './write-graph.ts'
 
 export const handler = httpHandler({
   name: 'get-neighbors',
@@ -11,7 +11,7 @@ export const handler = httpHandler({
     const asked = { entity_id, ...rest, ...(predicate === undefined ? {} : { predicates: predicate }) }
     const { entities, edges, truncated } = await world.graph.neighbours(tenant, asked)
     // Of an entity without neighbours and of one that is not there the store says the same.
-    if (edges.length === 0 && (await world.graph.entity(tenant, entity_id)) === undefined) throw unknownEntity()
+    if (edges.length === 0 && (await world.graph.entity(tenant, entity_id)) === undefined) throw unknownEntityFault()
     return { json: { entities: [...entities], edges: [...edges], truncated } }
   },
 })

@@ -1,6 +1,6 @@
 import { GRAPH_ROUTES } from '../../shared/api/graph-routes.ts'
 import type { EntityFilter, SearchHit } from '../../shared/graph/search-index.ts'
-import type { Candidate } from '../../shared/research/payloads/evidence.ts'
+import type { Candidate } from '../../shared/research/payloads/candidate-and-evidence.ts'
 import { httpHandler } from '../http-handler.ts'
 
 export const handler = httpHandler({

@@ -60,7 +60,7 @@ export function requireEntityId({ entity_id }: { readonly entity_id: string }): 
   })
 }
 
-export function unknownEntity(): Fault {
+export function unknownEntityFault(): Fault {
   const message =
     'Cannot find this entity: the graph has none of that id. GET /api/graph/search finds entities by words.'
   return new Fault('NotFound', 'unknown_entity', message)

@@ -2,9 +2,9 @@ import type { IsolateKind } from '../../shared/ports/isolate.ts'
 import type { Json } from '../../shared/text/canonical.ts'
 
 /** What a child is started for: it loads one engine and does the kinds of jobs that engine has. */
-export type Engine = 'transform' | 'schema' | 'data'
+export type IsolateEngine = 'transform' | 'schema' | 'data'
 
-export const ENGINE_OF: Readonly<Record<IsolateKind, Engine>> = {
+export const ENGINE_OF: Readonly<Record<IsolateKind, IsolateEngine>> = {
   transform: 'transform',
   json_schema: 'schema',
   compile: 'schema',

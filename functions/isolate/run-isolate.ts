@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Isolate, IsolateCaller, Isolated, IsolateKind } from '../../shared/ports/isolate.ts'
-import { ENGINE_OF, type Engine, type Job, OUT_OF_TIME, type Reply, type TimedJob } from './isolate-messages.ts'
+import { ENGINE_OF, type IsolateEngine, type Job, OUT_OF_TIME, type Reply, type TimedJob } from './isolate-messages.ts'
 
 /** Limits of one job that says nothing else. */
 const DEFAULT_LIMIT = { ms: 1_000, mb: 64 }
@@ -72,7 +72,7 @@ function hasStopped({ signal }: IsolateCaller): boolean {
 }
 
 /** A warm child of that engine and limit, else a new one in the place of the one idle longest. */
-function childFor(pool: Pool, engine: Engine, mb: number): IsolateChild {
+function childFor(pool: Pool, engine: IsolateEngine, mb: number): IsolateChild {
   const warm = pool.idle.findIndex((child) => child.alive() && child.engine === engine && child.mb === mb)
   const [known] = warm < 0 ? [] : pool.idle.splice(warm, 1)
   const child = known ?? startChild(engine, mb, pool.worker)
@@ -173,7 +173,7 @@ const WORKER = new URL('./worker.ts', import.meta.url)
 
 /** One child process with its memory limit. It does one job at a time and dies of the first that runs over. */
 interface IsolateChild {
-  readonly engine: Engine
+  readonly engine: IsolateEngine
   readonly mb: number
   readonly alive: () => boolean
   /** Resolves with undefined when it can take a job, else with the reason why it never will. */
@@ -190,7 +190,7 @@ interface IsolateChild {
  * whole process. It gets no environment, may read its own program alone, and may neither write files nor start programs;
  * worker.ts takes its network away before the first job.
  */
-export function startChild(engine: Engine, mb: number, worker = WORKER): IsolateChild {
+export function startChild(engine: IsolateEngine, mb: number, worker = WORKER): IsolateChild {
   const child = fork(fileURLToPath(worker), [engine], {
     execArgv: [
       `--max-old-space-size=${mb}`,
@@ -249,7 +249,7 @@ function foldersAbove(folder: string): readonly string[] {
 }
 
 /** Nothing makes code from text, whatever constructor a program gets hold of, but the schema validator, which has to. */
-const FLAGS: Readonly<Record<Engine, readonly string[]>> = {
+const FLAGS: Readonly<Record<IsolateEngine, readonly string[]>> = {
   transform: ['--disallow-code-generation-from-strings'],
   schema: [],
   data: ['--disallow-code-generation-from-strings'],

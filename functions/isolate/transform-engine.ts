@@ -1,6 +1,6 @@
 import jsonata from 'jsonata'
 import { ProgramProblem } from '../../shared/errors.ts'
-import { textProblem } from '../../shared/text/json.ts'
+import { jsonTextProblem } from '../../shared/text/json-limits.ts'
 import type { Job } from './isolate-messages.ts'
 
 /**
@@ -47,7 +47,7 @@ await freezeBuiltins()
 const MAX_ANSWER = 10_485_760
 
 /** Evaluates a JSONata expression against the bindings; JSON text of the answer. Level 2.0.6 without $eval, clock and chance. */
-export async function transform({ program, input }: Job): Promise<string> {
+export async function runTransformJob({ program, input }: Job): Promise<string> {
   if (typeof program !== 'string') throw new ProgramProblem('a transform is the text of a JSONata expression')
   const expression = jsonata(program)
   for (const [name, why] of REFUSED) {
@@ -61,7 +61,7 @@ export async function transform({ program, input }: Job): Promise<string> {
   if (text.length > MAX_ANSWER) {
     throw new ProgramProblem(`the answer has ${text.length} characters of JSON, at most ${MAX_ANSWER} are allowed`)
   }
-  const problem = textProblem(text, 1)
+  const problem = jsonTextProblem(text, 1)
   if (problem !== undefined) throw new ProgramProblem(`the answer is not taken, since ${problem.text}`)
   return text
 }

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
-import { oneSentence } from '../../shared/text/redact.ts'
+import { safeOneLine } from '../../shared/text/redact.ts'
 import { closeEscapes } from './close-escapes.ts'
-import { type Engine, type Job, OUT_OF_TIME, type Reply, type TimedJob, type Work } from './isolate-messages.ts'
+import { type IsolateEngine, type Job, OUT_OF_TIME, type Reply, type TimedJob, type Work } from './isolate-messages.ts'
 
 /**
  * The child process of run-isolate.ts: loads its engine (argv), says it is ready, then answers one job
@@ -9,7 +9,7 @@ import { type Engine, type Job, OUT_OF_TIME, type Reply, type TimedJob, type Wor
  */
 ignoreTerminal()
 const watcher = watch()
-const engine = await loadEngine(process.argv[2] as Engine)
+const engine = await loadEngine(process.argv[2] as IsolateEngine)
 closeEscapes()
 process.on('message', (job: TimedJob) => {
   watcher.postMessage(job.ms)
@@ -48,11 +48,11 @@ function watch(): Worker {
   return worker
 }
 
-async function loadEngine(name: Engine): Promise<Work> {
+async function loadEngine(name: IsolateEngine): Promise<Work> {
   // Only one: a transform that broke out of JSONata would still not stand beside a verdict.
-  if (name === 'transform') return (await import('./transform-engine.ts')).transform
-  if (name === 'data') return (await import('./data-engine.ts')).readData
-  return (await import('./schema-engine.ts')).workUnderSchema
+  if (name === 'transform') return (await import('./transform-engine.ts')).runTransformJob
+  if (name === 'data') return (await import('./table-and-text-engine.ts')).runDataJob
+  return (await import('./schema-engine.ts')).runSchemaJob
 }
 
 async function answer(job: Job): Promise<Reply> {
@@ -68,5 +68,5 @@ function messageOf(cause: unknown): string {
   if (typeof cause !== 'object' || cause === null || !('message' in cause)) return 'it failed without a message'
   const code = 'code' in cause && typeof cause.code === 'string' ? `${cause.code}: ` : ''
   const at = 'position' in cause && typeof cause.position === 'number' ? ` (at character ${cause.position})` : ''
-  return oneSentence(`${code}${String(cause.message)}${at}`)
+  return safeOneLine(`${code}${String(cause.message)}${at}`)
 }

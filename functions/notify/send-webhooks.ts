@@ -5,12 +5,12 @@ import type { Head } from '../../shared/runs/head.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import {
   type EndpointEntry,
-  endpointAfter,
   giveUpAt,
   isEndpointDue,
+  nextEndpointEntry,
   retryAt,
   wantsEvent,
-} from '../../shared/webhooks/endpoint.ts'
+} from '../../shared/webhooks/endpoint-deliveries.ts'
 import { type WebhookWork, webhookMessage } from '../../shared/webhooks/message.ts'
 import type { WebhookEndpoint } from '../../shared/webhooks/settings.ts'
 import type { World } from '../../shared/world.ts'
@@ -136,7 +136,7 @@ async function step(world: TellWorld, work: WebhookWork, { head, entry }: Owed):
   const event = events.find(({ type }) => wantsEvent(endpoint, type))
   if (event !== undefined) return tellEvent(world, run, { endpoint, entry, head, event })
   const passed = events.at(-1)?.seq ?? entry.from_seq - 1
-  await runs.moveEntry(run, entry, endpointAfter(head, entry, passed, entry.failing_since))
+  await runs.moveEntry(run, entry, nextEndpointEntry(head, entry, passed, entry.failing_since))
   return false
 }
 
@@ -160,7 +160,7 @@ async function tellEvent(world: TellWorld, run: RunKey, told: ToTell): Promise<b
   if (meta === undefined) throw new Fault('Bug', 'meta_missing', `Run "${run.run_id}" has HEAD but no META.`)
   const message = webhookMessage(meta, event, endpoint)
   const done = await deliverOnce(world, endpoint, message)
-  if (done.ok) await world.runs.moveEntry(run, entry, endpointAfter(head, entry, event.seq))
+  if (done.ok) await world.runs.moveEntry(run, entry, nextEndpointEntry(head, entry, event.seq))
   else await failed(world, run, told, { ...done, id: message.id })
   return done.ok
 }
@@ -209,7 +209,7 @@ async function bury(
   const of = { id, endpoint: endpoint.name, run_id: run.run_id, seq: event.seq, type: event.type, event_at: event.at }
   await runs.buryWebhook(run.tenant, { ...of, tries, last })
   const isGone = status === GONE
-  await runs.moveEntry(run, entry, isGone ? undefined : endpointAfter(head, entry, event.seq, failing_since))
+  await runs.moveEntry(run, entry, isGone ? undefined : nextEndpointEntry(head, entry, event.seq, failing_since))
   // An error line is what an alarm looks at.
   log.error(isGone ? 'a webhook is gone for this run' : 'a webhook is dead', { ...factsOf(run, told, done), tries })
 }

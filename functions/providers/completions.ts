@@ -2,24 +2,24 @@ import { Fault } from '../../shared/errors.ts'
 import { answerFormat } from '../../shared/prompts/block.ts'
 import type { DispatchAnswer, DispatchRequest } from '../../shared/providers/provider.ts'
 import type { Json } from '../../shared/text/canonical.ts'
+import { failureFault, readReason, refusedFault, statusFault } from './faults.ts'
 import {
   answerSchema,
-  asksForObject,
-  invalidAnswer,
-  measured,
+  asString,
+  invalidAnswerFault,
+  measureUsage,
   memberOf,
-  readObject,
-  textOf,
+  needsJsonObject,
+  parseJsonObject,
   type Usage,
-} from './answer.ts'
-import { failureFault, readReason, refusedFault, statusFault } from './faults.ts'
+} from './model-answers.ts'
 import { type HttpAnswer, type HttpCall, pathAddress, type Remote } from './remote.ts'
 
 /** Where and how one server of the protocol is asked. */
 interface Dialect {
   readonly remote: Remote
   readonly path: string
-  readonly bodies: ReturnType<typeof createBodies>
+  readonly bodies: ReturnType<typeof createRequestBodies>
 }
 
 /** One chat completion; what a server refuses of the form is given up, and it is asked again, within the same dispatch. */
@@ -34,7 +34,7 @@ export async function askCompletions(
   const answer = await accepted(remote, post, (told) => bodies.giveUp(request, told))
   const { text, refusal, finish_reason, model = request.model, id, usage } = await readCompletion(remote, answer)
   if (refusal !== undefined) throw refusedFault(remote, refusal)
-  const used = measured(request, text, usage, remote.price(request.model, model))
+  const used = measureUsage(request, text, usage, remote.price(request.model, model))
   return { text, ...used, model, finish_reason: finish_reason ?? 'unknown', ...(id === undefined ? {} : { id }) }
 }
 
@@ -60,7 +60,7 @@ function refuseReserved({ name }: Remote, { params }: DispatchRequest): void {
   const taken = RESERVED.filter((key) => Object.hasOwn(params, key))
   if (taken.length === 0) return
   const message = `Cannot ask provider "${name}": model_params has ${taken.join(', ')}, which the adapter writes itself. Remove ${taken.length === 1 ? 'it' : 'them'}.`
-  throw invalidAnswer(name, message)
+  throw invalidAnswerFault(name, message)
 }
 
 /** How a server is asked for an object, best first: a schema, any JSON, words alone. */
@@ -70,12 +70,12 @@ const FORMATS = ['json_schema', 'json_object', 'none'] as const
  * Request bodies for one server. What it refused once is not asked of it again while this process lives.
  * `first`: how it is asked for an object at the beginning.
  */
-export function createBodies(first: (typeof FORMATS)[number] = 'json_schema') {
+export function createRequestBodies(first: (typeof FORMATS)[number] = 'json_schema') {
   const known = { format: FORMATS.indexOf(first), usage: true, stream: true }
   return {
     make(request: DispatchRequest): Readonly<Record<string, unknown>> {
       const { params, model, output_schema } = request
-      const object = asksForObject(output_schema)
+      const object = needsJsonObject(output_schema)
       return {
         // A response_format of the author stands: theirs is the prompt that goes with it.
         ...(object ? responseFormat(FORMATS[known.format] ?? 'none', output_schema) : {}),
@@ -88,7 +88,7 @@ export function createBodies(first: (typeof FORMATS)[number] = 'json_schema') {
     },
     /** Drops the feature a refusal speaks of; false = it is about something else, or there is nothing left to drop. */
     giveUp({ output_schema, params }: DispatchRequest, told: string): boolean {
-      const formatted = asksForObject(output_schema) && !Object.hasOwn(params, 'response_format')
+      const formatted = needsJsonObject(output_schema) && !Object.hasOwn(params, 'response_format')
       if (known.stream && known.usage && /stream_options|include_usage/i.test(told)) {
         known.usage = false
         return true
@@ -128,22 +128,22 @@ function messagesOf({ system, prompt, output_schema }: DispatchRequest, object: 
 /** A completion in one piece or as events. Fault InvalidInput provider_invalid, or what the server tells inside it. */
 async function readCompletion(remote: { readonly name: string }, answer: HttpAnswer): Promise<Completion> {
   const isStream = (answer.headers.get('content-type') ?? '').includes('text/event-stream')
-  return isStream ? readStream(remote, answer.body.lines()) : readWhole(remote, await answer.body.text())
+  return isStream ? readCompletionStream(remote, answer.body.lines()) : readWhole(remote, await answer.body.text())
 }
 
 function readWhole(remote: { readonly name: string }, body: string): Completion {
-  const whole = readObject(remote.name, body)
-  throwToldError(remote, whole)
+  const whole = parseJsonObject(remote.name, body)
+  throwErrorInAnswer(remote, whole)
   const choice = memberOf(memberOf(whole, 'choices'), 0)
   const message = memberOf(choice, 'message')
   return usableCompletion(remote, {
     answered: choice !== undefined,
     text: contentOf(memberOf(message, 'content')),
-    refusal: textOf(memberOf(message, 'refusal')) ?? '',
+    refusal: asString(memberOf(message, 'refusal')) ?? '',
     tools: hasTools(message),
-    finish_reason: textOf(memberOf(choice, 'finish_reason')),
-    model: textOf(memberOf(whole, 'model')),
-    id: textOf(memberOf(whole, 'id')),
+    finish_reason: asString(memberOf(choice, 'finish_reason')),
+    model: asString(memberOf(whole, 'model')),
+    id: asString(memberOf(whole, 'id')),
     usage: usageOf(memberOf(whole, 'usage')),
   })
 }
@@ -152,7 +152,10 @@ function readWhole(remote: { readonly name: string }, body: string): Completion 
  * A completion sent as Server-Sent Events: `data:` lines of JSON, at the end `[DONE]`. A stream that ends without that
  * and without a finish reason was cut: Fault Unavailable provider_unavailable.
  */
-export async function readStream(remote: { readonly name: string }, lines: AsyncIterable<string>): Promise<Completion> {
+export async function readCompletionStream(
+  remote: { readonly name: string },
+  lines: AsyncIterable<string>,
+): Promise<Completion> {
   const gathered = nothingYet()
   const texts: string[] = []
   let done = false
@@ -161,8 +164,8 @@ export async function readStream(remote: { readonly name: string }, lines: Async
       done = true
       break
     }
-    const chunk = readObject(remote.name, data)
-    throwToldError(remote, chunk)
+    const chunk = parseJsonObject(remote.name, data)
+    throwErrorInAnswer(remote, chunk)
     texts.push(add(gathered, chunk))
   }
   if (!done && gathered.finish_reason === undefined) throw cut(remote.name)
@@ -178,14 +181,14 @@ function nothingYet(): Gathered {
 function add(gathered: Gathered, chunk: unknown): string {
   const usage = memberOf(chunk, 'usage')
   if (usage !== undefined && usage !== null) gathered.usage = usageOf(usage)
-  gathered.model = textOf(memberOf(chunk, 'model')) ?? gathered.model
-  gathered.id ??= textOf(memberOf(chunk, 'id'))
+  gathered.model = asString(memberOf(chunk, 'model')) ?? gathered.model
+  gathered.id ??= asString(memberOf(chunk, 'id'))
   const choices = memberOf(chunk, 'choices')
   const choice = Array.isArray(choices) ? choices.find((each) => (memberOf(each, 'index') ?? 0) === 0) : undefined
   const delta = memberOf(choice, 'delta')
   gathered.answered ||= choice !== undefined
-  gathered.finish_reason = textOf(memberOf(choice, 'finish_reason')) ?? gathered.finish_reason
-  gathered.refusal += textOf(memberOf(delta, 'refusal')) ?? ''
+  gathered.finish_reason = asString(memberOf(choice, 'finish_reason')) ?? gathered.finish_reason
+  gathered.refusal += asString(memberOf(delta, 'refusal')) ?? ''
   gathered.tools ||= hasTools(delta)
   return contentOf(memberOf(delta, 'content'))
 }
@@ -259,14 +262,14 @@ function usableCompletion({ name }: { readonly name: string }, gathered: Gathere
 }
 
 function noUse(name: string, why: string) {
-  return invalidAnswer(name, `Cannot use the answer of provider "${name}": ${why}`)
+  return invalidAnswerFault(name, `Cannot use the answer of provider "${name}": ${why}`)
 }
 
 /** `content` is a text, null, or a list of parts of which the texts count. */
 function contentOf(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''
-  return content.map((part) => textOf(memberOf(part, 'text')) ?? '').join('')
+  return content.map((part) => asString(memberOf(part, 'text')) ?? '').join('')
 }
 
 /** `tool_calls`, or `function_call` of older servers. */
@@ -280,7 +283,7 @@ function usageOf(usage: unknown): Usage {
 }
 
 /** Gateways tell some failures inside an answer that began as a success: `{error: {code: 429, message}}`. */
-export function throwToldError(remote: { readonly name: string }, value: unknown): void {
+export function throwErrorInAnswer(remote: { readonly name: string }, value: unknown): void {
   const error = memberOf(value, 'error')
   if (error === undefined || error === null) return
   const number = Number(memberOf(error, 'code') ?? memberOf(error, 'status'))

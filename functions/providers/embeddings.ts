@@ -1,6 +1,6 @@
 import type { EmbedAnswer, EmbedRequest } from '../../shared/providers/provider.ts'
-import { invalidAnswer, measured, readObject } from './answer.ts'
 import { statusFault } from './faults.ts'
+import { invalidAnswerFault, measureUsage, parseJsonObject } from './model-answers.ts'
 import { exchange, type HttpCall, pathAddress, type Remote } from './remote.ts'
 
 /** How a server is asked for vectors. */
@@ -36,7 +36,7 @@ export function embedOverHttp(remote: Remote, request: EmbedRequest, dialect: Em
       vectors.push(...readVectors(remote.name, dialect.vectors(told, remote), texts.length))
       // Nothing is written, so nothing is counted as an answer.
       const usage = { tokens_in: dialect.tokens(told), tokens_out: 0 }
-      const used = measured({ prompt: texts.join('') }, '', usage, remote.price(request.model))
+      const used = measureUsage({ prompt: texts.join('') }, '', usage, remote.price(request.model))
       tokens_in += used.tokens_in
       usd = usd === undefined || used.usd === undefined ? undefined : usd + used.usd
     }
@@ -55,7 +55,7 @@ interface Part {
 async function asked(call: HttpCall, remote: Remote, { dialect, model, texts, step }: Part): Promise<Told> {
   const answer = await call.post(pathAddress(remote, dialect.path), dialect.body(model, texts), step)
   if (answer.status < 200 || answer.status >= 300) throw await statusFault(remote, answer)
-  return readObject(remote.name, await answer.body.text())
+  return parseJsonObject(remote.name, await answer.body.text())
 }
 
 function readVectors(name: string, told: unknown, count: number): readonly (readonly number[])[] {
@@ -78,5 +78,5 @@ function problemOf(vector: unknown): string | undefined {
 }
 
 function noUse(name: string, why: string) {
-  return invalidAnswer(name, `Cannot use the embeddings of provider "${name}": ${why}.`)
+  return invalidAnswerFault(name, `Cannot use the embeddings of provider "${name}": ${why}.`)
 }

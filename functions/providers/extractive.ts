@@ -1,6 +1,6 @@
 import { Fault } from '../../shared/errors.ts'
 import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/providers/provider.ts'
-import { type AskingStage, extractiveText } from '../../shared/research/extractive/model.ts'
+import { type AskingStage, runExtractiveModel } from '../../shared/research/extractive/model.ts'
 
 /** Stages of the research chain that ask a model; `inputs.stage` says which one does. */
 const STAGES: readonly AskingStage[] = ['route_search', 'assess_sufficiency', 'synthesize_answer']
@@ -16,7 +16,7 @@ export const extractiveProvider: Provider = {
     const { stage: named, ...question } = request.inputs
     const stage = STAGES.find((one) => one === named)
     if (stage === undefined) throw invalid(`it answers only the stages ${STAGES.join(', ')} of the research chain`)
-    const made = extractiveText(stage, question)
+    const made = runExtractiveModel(stage, question)
     if (!made.ok) throw invalid(made.errors[0]?.message ?? 'it cannot read the question')
     return answer(request, made.value)
   },

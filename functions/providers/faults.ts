@@ -1,5 +1,5 @@
 import { Fault } from '../../shared/errors.ts'
-import { textProblem } from '../../shared/text/json.ts'
+import { jsonTextProblem } from '../../shared/text/json-limits.ts'
 import { redactSecrets } from '../../shared/text/redact.ts'
 import type { HttpAnswer } from './remote.ts'
 
@@ -83,7 +83,7 @@ function memberText(value: unknown, depth = 0): string | undefined {
 }
 
 function parsed(text: string): unknown {
-  if (textProblem(text) !== undefined) return undefined
+  if (jsonTextProblem(text) !== undefined) return undefined
   try {
     return JSON.parse(text)
   } catch {

@@ -1,6 +1,6 @@
 import type { DispatchRequest, Provider } from '../../shared/providers/provider.ts'
-import { invalidAnswer, measured, memberOf, readObject, textOf } from './answer.ts'
 import { statusFault } from './faults.ts'
+import { asString, invalidAnswerFault, measureUsage, memberOf, parseJsonObject } from './model-answers.ts'
 import { providerOverHttp, type Remote } from './remote.ts'
 
 /**
@@ -12,13 +12,13 @@ export function http(remote: Remote): Provider {
   return providerOverHttp(remote, async (call, request) => {
     const answer = await call.post(remote.url, bodyOf(request))
     if (answer.status < 200 || answer.status >= 300) throw await statusFault(remote, answer)
-    const told = readObject(remote.name, await answer.body.text())
+    const told = parseJsonObject(remote.name, await answer.body.text())
     const text = answerText(remote, told)
-    const model = textOf(told.model) ?? request.model
+    const model = asString(told.model) ?? request.model
     const { tokens_in, tokens_out } = told
-    const used = measured(request, text, { tokens_in, tokens_out }, remote.price(request.model, model))
+    const used = measureUsage(request, text, { tokens_in, tokens_out }, remote.price(request.model, model))
     const usd = priceIn(told)
-    return { text, ...used, ...usd, model, finish_reason: textOf(told.finish_reason) ?? 'stop' }
+    return { text, ...used, ...usd, model, finish_reason: asString(told.finish_reason) ?? 'stop' }
   })
 }
 
@@ -30,10 +30,10 @@ function bodyOf({ system, prompt, inputs, model, params, output_schema, feedback
 function answerText({ name }: Remote, told: Readonly<Record<string, unknown>>): string {
   const outputs = told.outputs
   if (typeof outputs === 'object' && outputs !== null && !Array.isArray(outputs)) return JSON.stringify(outputs)
-  const text = textOf(memberOf(told, 'text'))
+  const text = asString(memberOf(told, 'text'))
   if (text !== undefined) return text
   const keys = Object.keys(told).slice(0, 12).join(', ') || 'no members'
-  throw invalidAnswer(
+  throw invalidAnswerFault(
     name,
     `Cannot use the answer of provider "${name}": it has ${keys}, but neither "text" (a string) nor "outputs" (an object).`,
   )

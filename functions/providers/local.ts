@@ -1,8 +1,8 @@
 import { Fault } from '../../shared/errors.ts'
 import { withFeedback } from '../../shared/prompts/block.ts'
 import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/providers/provider.ts'
-import { answerPorts } from './local/ports.ts'
-import { readSources } from './local/sources.ts'
+import { readInputSentences } from './local/input-sentences.ts'
+import { answerPorts } from './local/port-values.ts'
 import { extract, outline, type Tool, table, template } from './local/tools.ts'
 
 const MAX_CHARACTERS = 200_000
@@ -23,7 +23,7 @@ export const localProvider: Provider = {
     const name = Object.hasOwn(TOOLS, request.model) ? request.model : 'outline'
     const tool = TOOLS[name] ?? outline
     const { params, inputs } = request
-    const task = { prompt: ownPrompt(request), params, inputs, sources: readSources(inputs) }
+    const task = { prompt: ownPrompt(request), params, inputs, sources: readInputSentences(inputs) }
     const made = answerPorts(request, task, tool)
     if ('problem' in made) throw invalid(name, made.problem)
     return answer(request, name, made.text)
@@ -41,7 +41,7 @@ function answer({ model }: DispatchRequest, tool: string, text: string): Dispatc
   const other = tool === model ? '' : `; the requested model "${model}" was not used`
   return {
     text,
-    // No model, no tokens: shared/providers/prices.ts callsModel() keeps its calls out of every budget.
+    // No model, no tokens: shared/providers/model-prices.ts callsModel() keeps its calls out of every budget.
     tokens_in: 0,
     tokens_out: 0,
     usd: 0,

@@ -1,18 +1,18 @@
 import { Fault } from '../../shared/errors.ts'
 import { answerFormat } from '../../shared/prompts/block.ts'
 import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/providers/provider.ts'
-import {
-  answerSchema,
-  asksForObject,
-  invalidAnswer,
-  measured,
-  memberOf,
-  readObject,
-  textOf,
-  type Usage,
-} from './answer.ts'
 import { type EmbedDialect, embedOverHttp } from './embeddings.ts'
 import { failureFault, readReason, statusFault } from './faults.ts'
+import {
+  answerSchema,
+  asString,
+  invalidAnswerFault,
+  measureUsage,
+  memberOf,
+  needsJsonObject,
+  parseJsonObject,
+  type Usage,
+} from './model-answers.ts'
 import { type HttpAnswer, type HttpCall, pathAddress, providerOverHttp, type Remote } from './remote.ts'
 
 /**
@@ -63,11 +63,11 @@ async function readLines(
   const texts: string[] = []
   for await (const line of lines) {
     if (line.trim() === '') continue
-    const told = readObject(remote.name, line)
+    const told = parseJsonObject(remote.name, line)
     // A failure after the first token comes in a line, not as a status.
     if (told.error !== undefined) throw failureFault(remote, { status: 500, told: readReason(line) })
     if (told.message === undefined && told.done === undefined) throw foreign(remote.name)
-    texts.push(textOf(memberOf(told.message, 'content')) ?? '')
+    texts.push(asString(memberOf(told.message, 'content')) ?? '')
     if (told.done === true) return answerOf(remote, request, { told, text: texts.join('') })
   }
   const message = `Provider "${remote.name}" broke off in the middle of its answer. It is tried again as the block's retry allows.`
@@ -75,7 +75,7 @@ async function readLines(
 }
 
 function foreign(name: string): Fault {
-  return invalidAnswer(
+  return invalidAnswerFault(
     name,
     `Cannot use the answer of provider "${name}": it has no message. Is its url the one of Ollama, without /api or /v1?`,
   )
@@ -89,18 +89,18 @@ function answerOf(
   const tools = memberOf(told.message, 'tool_calls')
   if (text === '' && Array.isArray(tools) && tools.length > 0) {
     const message = `Cannot use the answer of provider "${remote.name}": it calls a tool, and none was offered. Say in the prompt that the answer is text, or use another model.`
-    throw invalidAnswer(remote.name, message)
+    throw invalidAnswerFault(remote.name, message)
   }
   // A prompt that is still in its cache is not counted.
   const usage: Usage = { tokens_in: told.prompt_eval_count, tokens_out: told.eval_count }
-  const model = textOf(told.model) ?? request.model
-  const used = measured(request, text, usage, remote.price(request.model, model))
-  return { text, ...used, model, finish_reason: textOf(told.done_reason) ?? 'stop' }
+  const model = asString(told.model) ?? request.model
+  const used = measureUsage(request, text, usage, remote.price(request.model, model))
+  return { text, ...used, model, finish_reason: asString(told.done_reason) ?? 'stop' }
 }
 
 /** A chat as Ollama takes it; `schema`: the server knows schemas, else `json` is all it is told of the form. */
 function ollamaBody({ system, prompt, model, params, output_schema }: DispatchRequest, schema: boolean) {
-  const object = asksForObject(output_schema)
+  const object = needsJsonObject(output_schema)
   const told = [...(system === undefined ? [] : [system]), ...(object ? [answerFormat(output_schema)] : [])].join(
     '\n\n',
   )
@@ -118,5 +118,5 @@ function ollamaBody({ system, prompt, model, params, output_schema }: DispatchRe
 
 /** Whether a refusal is of the form that was asked for. */
 function isAboutFormat({ output_schema }: DispatchRequest, told: string | undefined): boolean {
-  return asksForObject(output_schema) && /format/i.test(told ?? '')
+  return needsJsonObject(output_schema) && /format/i.test(told ?? '')
 }

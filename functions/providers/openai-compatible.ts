@@ -1,7 +1,7 @@
 import type { Provider } from '../../shared/providers/provider.ts'
-import { memberOf } from './answer.ts'
-import { askCompletions, createBodies, throwToldError } from './completions.ts'
+import { askCompletions, createRequestBodies, throwErrorInAnswer } from './completions.ts'
 import { type EmbedDialect, embedOverHttp } from './embeddings.ts'
+import { memberOf } from './model-answers.ts'
 import { providerOverHttp, type Remote } from './remote.ts'
 
 /**
@@ -10,7 +10,7 @@ import { providerOverHttp, type Remote } from './remote.ts'
  * refuses once with 400 or 422; the request is sent again without it, within the same attempt, and the server's ways are remembered.
  */
 export function openaiCompatible(remote: Remote): Provider {
-  const dialect = { remote, path: '/chat/completions', bodies: createBodies() }
+  const dialect = { remote, path: '/chat/completions', bodies: createRequestBodies() }
   return {
     ...providerOverHttp(remote, (call, request) => askCompletions(dialect, call, request)),
     embed: (request) => embedOverHttp(remote, request, EMBEDDINGS),
@@ -22,7 +22,7 @@ const EMBEDDINGS: EmbedDialect = {
   path: '/embeddings',
   body: (model, input) => ({ model, input, encoding_format: 'float' }),
   vectors(told, remote) {
-    throwToldError(remote, told)
+    throwErrorInAnswer(remote, told)
     return inOrder(told.data)
   },
   tokens: ({ usage }) => memberOf(usage, 'prompt_tokens') ?? memberOf(usage, 'total_tokens'),

@@ -1,6 +1,6 @@
 import type { DispatchRequest, Provider } from '../../shared/providers/provider.ts'
-import { invalidAnswer } from './answer.ts'
-import { askCompletions, createBodies } from './completions.ts'
+import { askCompletions, createRequestBodies } from './completions.ts'
+import { invalidAnswerFault } from './model-answers.ts'
 import { providerOverHttp, type Remote } from './remote.ts'
 
 /**
@@ -9,7 +9,7 @@ import { providerOverHttp, type Remote } from './remote.ts'
  * Each request is a session of its own. The form of an object is asked for in words: an agent knows no schema.
  */
 export function openclaw(remote: Remote): Provider {
-  const dialect = { remote, path: pathBelow(remote.url), bodies: createBodies('none') }
+  const dialect = { remote, path: pathBelow(remote.url), bodies: createRequestBodies('none') }
   return providerOverHttp(remote, (call, request) => {
     const agent = agentOf(remote, request)
     const { backend_model, ...params } = request.params
@@ -33,11 +33,14 @@ function agentOf({ name }: Remote, { model }: DispatchRequest): string | undefin
   if (id === 'openclaw' || id === 'default') return undefined
   if (/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(id)) return id
   const message = `Cannot ask provider "${name}" for ${JSON.stringify(model.slice(0, 100))}: its models are agents. Write the id of one (letters, digits, - and _), or "openclaw" for the default one.`
-  throw invalidAnswer(name, message)
+  throw invalidAnswerFault(name, message)
 }
 
 /** The model behind the agent, as the gateway knows it: `vendor/model`. */
 function backendOf({ name }: Remote, given: unknown): string {
   if (typeof given === 'string' && /^[\w./:@-]{1,200}$/.test(given)) return given
-  throw invalidAnswer(name, `Cannot ask provider "${name}": backend_model must name a model such as "vendor/model".`)
+  throw invalidAnswerFault(
+    name,
+    `Cannot ask provider "${name}": backend_model must name a model such as "vendor/model".`,
+  )
 }

@@ -7,7 +7,7 @@ import {
   breakerAfter,
   type CallOutcome,
 } from '../../shared/providers/circuit-breaker.ts'
-import { type Pricing, priceAt } from '../../shared/providers/prices.ts'
+import { modelPriceAt, type Pricing } from '../../shared/providers/model-prices.ts'
 import type { Provider, Providers } from '../../shared/providers/provider.ts'
 import type { BedrockSettings, ProviderSettings } from '../../shared/providers/settings.ts'
 import { extractiveProvider } from './extractive.ts'
@@ -61,12 +61,12 @@ export function createProviders(settings: Pricing, place: ProviderPlace = {}): P
     ['local', localProvider],
     ['extractive', extractiveProvider],
   ])
-  const price: ReadPrice = (name, asked, answered) => priceAt(settings, name, asked, answered)
+  const price: ReadPrice = (name, asked, answered) => modelPriceAt(settings, name, asked, answered)
   const brought = { ...NOTHING, ...place, price }
   for (const [name, provider] of Object.entries(settings.providers)) {
     const adapter = opened(name, provider, brought)
     const policy = 'breaker' in provider ? provider.breaker : undefined
-    adapters.set(name, isHere(provider) ? adapter : breakCircuit(name, adapter, policy ?? BREAKER))
+    adapters.set(name, isHere(provider) ? adapter : withCircuitBreaker(name, adapter, policy ?? BREAKER))
   }
   return { get: (name) => adapters.get(name), names: () => [...adapters.keys()] }
 }
@@ -118,7 +118,7 @@ function noWay(provider: string, what: string): never {
  * `open_ms` (provider_unavailable at once, which says when to come back), then one call is let through to see. What is
  * known lives in this process: each sandbox learns for itself.
  */
-export function breakCircuit(
+export function withCircuitBreaker(
   name: string,
   provider: Provider,
   policy: BreakerPolicy,

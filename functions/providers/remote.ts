@@ -1,9 +1,9 @@
 import { Fault } from '../../shared/errors.ts'
 import type { KeyRef } from '../../shared/ports/secrets.ts'
-import type { Price } from '../../shared/providers/prices.ts'
+import type { Price } from '../../shared/providers/model-prices.ts'
 import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/providers/provider.ts'
 import type { RemoteSettings } from '../../shared/providers/settings.ts'
-import { splitLines } from '../../shared/text/json.ts'
+import { splitLines } from '../../shared/text/json-limits.ts'
 
 /** Reads the key of a provider where this place keeps it; Fault InvalidInput provider_key_missing. */
 export type ReadKey = (provider: string, key: KeyRef) => Promise<string>

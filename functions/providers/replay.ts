@@ -2,7 +2,7 @@ import { Fault } from '../../shared/errors.ts'
 import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/providers/provider.ts'
 import { type RecordedCall, type Recording, RecordingSchema } from '../../shared/providers/recording.ts'
 import { canonicalJson, sha256 } from '../../shared/text/canonical.ts'
-import { invalidAnswer, readObject } from './answer.ts'
+import { invalidAnswerFault, parseJsonObject } from './model-answers.ts'
 
 /** Reads a recording where this place keeps it: a file or an object. */
 export type ReadRecord = (record: string) => Promise<Uint8Array>
@@ -33,10 +33,10 @@ async function open(name: string, record: string, readRecord: ReadRecord): Promi
     const message = `Cannot read the recording of provider "${name}": ${cause instanceof Error ? cause.message : String(cause)}. Make one with sluice run record, and name it in providers.${name}.record.`
     throw new Fault('InvalidInput', 'provider_invalid', message, { cause, facts: { provider: name } })
   })
-  const parsed = RecordingSchema.safeParse(readObject(name, new TextDecoder().decode(body)))
+  const parsed = RecordingSchema.safeParse(parseJsonObject(name, new TextDecoder().decode(body)))
   if (parsed.success) return parsed.data
   const issue = parsed.error.issues[0]
-  throw invalidAnswer(
+  throw invalidAnswerFault(
     name,
     `Cannot use the recording of provider "${name}": "${issue?.path.join('.')}": ${issue?.message}. Make it with sluice run record.`,
   )

@@ -1,14 +1,14 @@
 import { type Block, REJECTION_GATE } from '../../shared/dag/dag.ts'
 import { minus, NOTHING, plus } from '../../shared/runs/budget.ts'
-import { spentByEvents } from '../../shared/runs/cost.ts'
 import type { EventData, RunEvent, StoredValue } from '../../shared/runs/event.ts'
 import { type LaneOwner, laneKey, readOrdinal } from '../../shared/runs/lane.ts'
 import { NO_TRY } from '../../shared/runs/retry.ts'
-import type { BlockProjection, OutputOrigin } from '../../shared/runs/run-items.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
+import type { BlockProjection, OutputOrigin } from '../../shared/runs/run-store-items.ts'
+import { spentByEvents } from '../../shared/runs/usage-cost.ts'
 import type { Json } from '../../shared/text/canonical.ts'
 import type { World } from '../../shared/world.ts'
-import { readPinned } from './read-run.ts'
+import { readPinned } from './pinned-run.ts'
 
 /** Of a claim, renewed while its dispatch runs. */
 export const LEASE_MS = 30_000
@@ -38,7 +38,7 @@ export async function readProjections(
 export async function readOwnProjection(call: LaneCall, lane: number): Promise<BlockProjection | undefined> {
   const { world, run, block, item } = call
   if (item === undefined) return (await readProjections(world, run, new Map([[block.index, lane]]))).get(block.index)
-  return (await freshItems(world, run, block.index, new Map([[item, lane]]))).get(item)
+  return (await freshItemProjections(world, run, block.index, new Map([[item, lane]]))).get(item)
 }
 
 /** Whose lane a call is about: a block's, or one item's. */
@@ -50,7 +50,7 @@ interface LaneCall {
 }
 
 /** The value of each port, parsed from its stored JSON text. */
-export async function readValues(
+export async function readPortValues(
   world: Pick<World, 'objects'>,
   tenant: string,
   stored: Readonly<Record<string, StoredValue>>,
@@ -66,7 +66,7 @@ export async function readValues(
  * Projections of items of a foreach block, by item, at least as new as their lanes (item -> ordinal in HEAD): one that
  * is behind its lane, or on its way still, is made again from the events and written again.
  */
-export async function freshItems(
+export async function freshItemProjections(
   world: Pick<World, 'runs' | 'objects'>,
   run: RunKey,
   block: number,

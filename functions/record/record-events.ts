@@ -1,8 +1,8 @@
 import { type Amount, minus, NOTHING, type Spent } from '../../shared/runs/budget.ts'
-import { spentByEvents } from '../../shared/runs/cost.ts'
 import type { NewEvent } from '../../shared/runs/event.ts'
 import { ordinal } from '../../shared/runs/lane.ts'
 import type { Append, Appended } from '../../shared/runs/run-store.ts'
+import { spentByEvents } from '../../shared/runs/usage-cost.ts'
 import type { World } from '../../shared/world.ts'
 
 /** The store takes 24 events and 8 KiB an append; a little room is left for ids and times. */

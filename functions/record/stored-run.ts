@@ -3,10 +3,10 @@ import { Fault } from '../../shared/errors.ts'
 import type { RunParts, StoredRun } from '../../shared/invariants/invariant.ts'
 import { hashAfter } from '../../shared/runs/hash-chain.ts'
 import type { Execution } from '../../shared/runs/machine.ts'
-import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
+import type { BlockProjection } from '../../shared/runs/run-store-items.ts'
 import type { World } from '../../shared/world.ts'
-import { allEvents } from './read-run.ts'
+import { allEvents } from './pinned-run.ts'
 
 type VerifyWorld = Pick<World, 'runs' | 'objects' | 'machine' | 'isolate' | 'clock'>
 

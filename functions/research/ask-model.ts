@@ -1,12 +1,12 @@
 import { repairPrompt } from '../../shared/prompts/research.ts'
 import type { DispatchRequest } from '../../shared/providers/provider.ts'
 import type { AskingStage } from '../../shared/research/extractive/model.ts'
-import { evidenceForPrompt, promptRoom } from '../../shared/research/model-calls.ts'
-import type { Decoded } from '../../shared/research/payloads/decode.ts'
+import type { Decoded } from '../../shared/research/payloads/codec.ts'
+import { evidenceForPrompt, promptTokenBudget } from '../../shared/research/prompt-budget.ts'
 import type { Json } from '../../shared/text/canonical.ts'
 import { type AskedModel, dispatchOnce, estimateStage, meterCall, type StageRequest } from './metered-call.ts'
 import type { StoredEvidence } from './show-evidence.ts'
-import { roomFor, type StageCall } from './stage-call.ts'
+import { promptRoomFor, type StageCall } from './stage-call.ts'
 
 /** What a stage asks, and how its answer is read. */
 interface Question<T> {
@@ -105,7 +105,7 @@ export function askEvidence<T>(
 ): Promise<Asked<T>> {
   const { topic } = call.state.intent
   const fixed = Math.ceil((system.length + prompt(topic, []).length) / 4)
-  const { answer_tokens, keep, data } = promptRoom(stage, fixed, roomFor(call))
+  const { answer_tokens, keep, data } = promptTokenBudget(stage, fixed, promptRoomFor(call))
   const evidence = shown.map(({ entity_id, label, source, text, facts, geo }) => ({
     entity_id,
     label,

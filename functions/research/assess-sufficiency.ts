@@ -1,14 +1,14 @@
 import { ASSESS_SYSTEM, assessPrompt } from '../../shared/prompts/research.ts'
-import type { ChainState } from '../../shared/research/chain.ts'
-import { readAssessmentAnswer } from '../../shared/research/model-calls.ts'
+import type { ChainState } from '../../shared/research/chain-state.ts'
 import { type AssessmentOutput, assessByDefault } from '../../shared/research/payloads/stage-outputs.ts'
+import { readAssessmentAnswer } from '../../shared/research/prompt-budget.ts'
 import { stageAfterAssessment } from '../../shared/research/stages.ts'
 import { refinedQueries, type SubQuery } from '../../shared/research/sub-queries.ts'
 import { canonicalJson } from '../../shared/text/canonical.ts'
 import { type Asked, askEvidence, toReading } from './ask-model.ts'
 import { showEvidence } from './show-evidence.ts'
-import { stageHandler } from './stage.ts'
 import { NO_TIME, type StageCall, type StageOutcome, timeLeft, toPlainAnswer } from './stage-call.ts'
+import { stageHandler } from './stage-handler.ts'
 
 /** More rounds are not done, whatever an intent asks for: the steps of a chain are numbered to 999. */
 const MOST_ROUNDS = 50

@@ -1,12 +1,12 @@
 import { BATCH } from '../../shared/graph/graph-store.ts'
 import type { EntityFilter } from '../../shared/graph/search-index.ts'
-import { isStopWord, plainWord } from '../../shared/graph/search-text.ts'
+import { isStopWord, plainWord } from '../../shared/graph/search-words.ts'
 import { fuseEvidence } from '../../shared/research/evidence-ranking.ts'
-import type { Candidate } from '../../shared/research/payloads/evidence.ts'
+import type { Candidate } from '../../shared/research/payloads/candidate-and-evidence.ts'
 import { fitsSearch, type SearchDescription } from '../../shared/research/question/search-hints.ts'
 import type { World } from '../../shared/world.ts'
 import type { NearInMeaning } from './embeddings.ts'
-import { type Found, findFollowed, foundEntity, foundHit, withinTime } from './hits.ts'
+import { type Found, findByRelations, foundEntity, foundHit, withinTime } from './hits.ts'
 
 export type SearchWorld = Pick<World, 'graph' | 'search' | 'clock' | 'log'>
 
@@ -107,7 +107,7 @@ async function findAnywhere(
   })
   const starts = named.map(({ evidence }) => evidence.entity_id)
   const followed = await part('the search along relations', () =>
-    findFollowed(world, tenant, { seeds: starts, text, limit }),
+    findByRelations(world, tenant, { seeds: starts, text, limit }),
   )
   const meant = await near?.rank(text, pool)
   if (meant?.degraded !== undefined) told(meant.degraded)

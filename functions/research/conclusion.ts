@@ -3,10 +3,10 @@ import type { EventData, RunEvent } from '../../shared/runs/event.ts'
 import { OUTBOX_GRACE_MS } from '../../shared/runs/head.ts'
 import { ordinal, PHASE } from '../../shared/runs/lane.ts'
 import type { Append, Meta } from '../../shared/runs/run-store.ts'
-import { shortText } from '../../shared/text/short-text.ts'
+import { shortRedacted } from '../../shared/text/short-text.ts'
 import type { World } from '../../shared/world.ts'
-import { allEvents } from '../record/read-run.ts'
-import { readAsked, readChain } from './chain.ts'
+import { allEvents } from '../record/pinned-run.ts'
+import { readChain, readResearchQuestion } from './stored-chain.ts'
 
 /** The lane behind those of the five stages. */
 const LANE = 's5'
@@ -36,7 +36,7 @@ export async function concludeResearch(
 
 function answeredWords(steps: number, [first]: readonly string[]): string {
   const words = `answered in ${steps} ${steps === 1 ? 'step' : 'steps'}`
-  return shortText(first === undefined ? words : `${words}, degraded: ${first}`)
+  return shortRedacted(first === undefined ? words : `${words}, degraded: ${first}`)
 }
 
 function isResult(event: RunEvent): event is Extract<RunEvent, { type: 'research:synthesized' }> {
@@ -54,7 +54,7 @@ async function continueLoop(
   meta: Meta,
   { n, ref }: EventData<'research:synthesized'>,
 ): Promise<void> {
-  const { parent_loop } = await readAsked(world, meta)
+  const { parent_loop } = await readResearchQuestion(world, meta)
   if (parent_loop === undefined) return
   const at = ordinal({ epoch: 0, attempt: 0, phase: PHASE.completed })
   const { tenant, run_id } = meta

@@ -1,13 +1,13 @@
 import { Fault } from '../../shared/errors.ts'
 import { costMicros, type Estimate } from '../../shared/plan/call-estimate.ts'
-import { priceAt } from '../../shared/providers/prices.ts'
+import { modelPriceAt } from '../../shared/providers/model-prices.ts'
 import type { EmbedAnswer, Provider } from '../../shared/providers/provider.ts'
-import { promptRoom } from '../../shared/research/model-calls.ts'
+import { promptTokenBudget } from '../../shared/research/prompt-budget.ts'
 import { sha256 } from '../../shared/text/canonical.ts'
-import { mayHaveUsed, wholeMicros, wholeTokens } from '../provider-call.ts'
+import { mayHaveUsed, toMicros, toTokenCount } from '../provider-call.ts'
 import type { Found } from './hits.ts'
 import { countUsed, meterCall, stageProvider, watchCall } from './metered-call.ts'
-import { roomFor, type StageCall } from './stage-call.ts'
+import { promptRoomFor, type StageCall } from './stage-call.ts'
 
 /** What words found, ranked by meaning. */
 export interface NearInMeaning {
@@ -28,7 +28,7 @@ const MOST_CHARACTERS = 1_000
 const LEAST_HITS = 2
 
 /** By the embeddings of the settings; undefined = they name none, and all is as without them. */
-export function nearInMeaning(call: StageCall): NearInMeaning | undefined {
+export function createMeaningRanker(call: StageCall): NearInMeaning | undefined {
   const { embeddings } = call.world.settings.research
   if (embeddings === undefined) return undefined
   return {
@@ -36,7 +36,7 @@ export function nearInMeaning(call: StageCall): NearInMeaning | undefined {
     async rank(text, found) {
       if (found.length < LEAST_HITS) return { found: [] }
       const question = text.slice(0, MOST_CHARACTERS)
-      const { keep, data } = promptRoom('route_search', 0, roomFor(call))
+      const { keep, data } = promptTokenBudget('route_search', 0, promptRoomFor(call))
       const looked = fittingRoom(found.slice(0, embeddings.hits), data - estimateTokens(question))
       if (looked.length < LEAST_HITS) return { found: [], degraded: 'hits were not embedded: budget' }
       const texts = [question, ...looked.map(textOf)]
@@ -128,14 +128,14 @@ function estimateTokens(text: string): number {
 
 /** Under a cap no answer is free because its server did not count: what the table makes of the tokens stands for it. */
 function usedBy(call: StageCall, asked: Embedding, { tokens_in, usd }: EmbedAnswer): Estimate {
-  const tokens = wholeTokens(tokens_in)
+  const tokens = toTokenCount(tokens_in)
   return usd === undefined
     ? withPrice(call, asked, tokens)
-    : { tokens_in: tokens, tokens_out: 0, usd_micros: wholeMicros(usd) }
+    : { tokens_in: tokens, tokens_out: 0, usd_micros: toMicros(usd) }
 }
 
 function withPrice({ world }: StageCall, { provider, model }: Embedding, tokens_in: number): Estimate {
-  const usd_micros = costMicros({ tokens_in, tokens_out: 0 }, priceAt(world.settings, provider, model))
+  const usd_micros = costMicros({ tokens_in, tokens_out: 0 }, modelPriceAt(world.settings, provider, model))
   return { tokens_in, tokens_out: 0, ...(usd_micros === undefined ? {} : { usd_micros }) }
 }
 

@@ -6,7 +6,7 @@ import {
   parseWalkSeedsArgs,
   type RouteDecision,
   routeByDefault,
-} from '../../shared/research/payloads/route.ts'
+} from '../../shared/research/payloads/route-decision.ts'
 import { describeSearch } from '../../shared/research/question/search-hints.ts'
 import {
   decomposeQueries,
@@ -18,10 +18,10 @@ import {
   walkQueries,
 } from '../../shared/research/sub-queries.ts'
 import type { SearchWorld } from './candidates.ts'
-import { type NearInMeaning, nearInMeaning } from './embeddings.ts'
-import { type Found, findFollowed, foundEntity, foundHit, withinTime } from './hits.ts'
-import { stageHandler } from './stage.ts'
+import { createMeaningRanker, type NearInMeaning } from './embeddings.ts'
+import { type Found, findByRelations, foundEntity, foundHit, withinTime } from './hits.ts'
 import { NO_TIME, type StageCall, type StageOutcome, timeLeft, toPlainAnswer } from './stage-call.ts'
+import { stageHandler } from './stage-handler.ts'
 
 /** Runs the sub-queries of this round and fuses what they found with what earlier rounds found. No language model is asked. */
 export const handler = stageHandler('execute_subqueries', execute)
@@ -32,7 +32,7 @@ async function execute(call: StageCall): Promise<StageOutcome> {
   const plan = await planQueries(call)
   const filter = describeSearch(state.topic, state.classified?.hints ?? {})
   const from = state.sub_queries.length
-  const ran = await runSubQueries(world, run.tenant, plan.queries, { from, filter, near: nearInMeaning(call) })
+  const ran = await runSubQueries(world, run.tenant, plan.queries, { from, filter, near: createMeaningRanker(call) })
   const hits = [...state.hits, ...ran.hits]
   const { evidence, tokens } = trimEvidence(fuseEvidence(hits), state.intent.budget_tokens)
   const action = state.decision?.action
@@ -225,7 +225,7 @@ const RUNNERS: Runners = {
       foundEntity(entity, ORIGINS.predicate_walk, 1 / (1 + (hops.get(entity.entity_id) ?? depth))),
     )
   },
-  relation_walk: (world, tenant, query) => findFollowed(world, tenant, query),
+  relation_walk: (world, tenant, query) => findByRelations(world, tenant, query),
   async graph_diffusion({ search }, tenant, { seeds, text, limit }) {
     const weighted = seeds.slice(0, MOST_SEEDS).map((entity_id) => ({ entity_id, weight: 1 }))
     const { hits } = await search.diffuse(tenant, { seeds: weighted, text, limit })

@@ -1,11 +1,11 @@
 import { Fault } from '../../shared/errors.ts'
 import { type Entity, entityTime, entityType } from '../../shared/graph/entity.ts'
-import { readableTriples } from '../../shared/graph/rule-opaque.ts'
+import { readableTriples } from '../../shared/graph/opaque-triples.ts'
 import type { FollowQuery, SearchHit } from '../../shared/graph/search-index.ts'
 import type { Clock } from '../../shared/ports/host.ts'
 import { factText, groupFacts } from '../../shared/research/claims/shown-evidence.ts'
 import type { Hit } from '../../shared/research/evidence-ranking.ts'
-import type { Evidence, RetrievalSource } from '../../shared/research/payloads/evidence.ts'
+import type { Evidence, RetrievalSource } from '../../shared/research/payloads/candidate-and-evidence.ts'
 import { ORIGINS } from '../../shared/research/sub-queries.ts'
 import type { World } from '../../shared/world.ts'
 
@@ -71,7 +71,7 @@ const SCORE = 0.9
 const MOST_SEEDS = 100
 
 /** What the relations a question names lead to from what it names: an answer, so it stands before what lies around. */
-export async function findFollowed(
+export async function findByRelations(
   { search: index }: Pick<World, 'search'>,
   tenant: string,
   { seeds, text, limit }: FollowQuery,

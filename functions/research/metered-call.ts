@@ -1,15 +1,22 @@
 import { Fault } from '../../shared/errors.ts'
 import { type Estimate, estimateCall } from '../../shared/plan/call-estimate.ts'
-import { callsModel, type Price, priceAt } from '../../shared/providers/prices.ts'
+import { callsModel, modelPriceAt, type Price } from '../../shared/providers/model-prices.ts'
 import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/providers/provider.ts'
-import { keptCall } from '../../shared/providers/recording.ts'
+import { recordedCallWithPrompt } from '../../shared/providers/recording.ts'
 import { type Amount, minus, plus } from '../../shared/runs/budget.ts'
-import { amountUsed, spentByUse } from '../../shared/runs/cost.ts'
 import { ordinal, PHASE, readOrdinal } from '../../shared/runs/lane.ts'
 import type { LaneStands } from '../../shared/runs/run-store.ts'
+import { amountOfUsage, spentOfUsage } from '../../shared/runs/usage-cost.ts'
 import type { CallOrigin } from '../../shared/telemetry/telemetry-port.ts'
-import { chargedAnswer, keepWatch, leasedProvider, mayHaveUsed, tracedProvider, wholeMicros } from '../provider-call.ts'
-import { NO_TIME, type StageCall, stageLane, superseded, timeLeft, tokensLeft } from './stage-call.ts'
+import {
+  chargedAnswer,
+  leasedProvider,
+  mayHaveUsed,
+  toMicros,
+  tracedProvider,
+  watchDispatch,
+} from '../provider-call.ts'
+import { NO_TIME, type StageCall, stageLane, stageSupersededFault, timeLeft, tokensLeft } from './stage-call.ts'
 
 /** `skipped`: it was not made; `failed`: nobody answered. Both say why, as the middle of a sentence. */
 type Metered<T> =
@@ -49,7 +56,7 @@ export async function meterCall<T>(call: StageCall, wanted: Wanted<T>): Promise<
 async function whyNot(call: StageCall, estimate: Estimate, keep: number): Promise<string | undefined> {
   const { meter, head } = call
   if (timeLeft(call) <= 0) return NO_TIME
-  const wanted = amountUsed(estimate)
+  const wanted = amountOfUsage(estimate)
   const left = tokensLeft(call)
   if (head.budget.cap_usd_micros !== undefined && estimate.usd_micros === undefined) {
     return 'budget: a cap in dollars holds, and nobody knows what the model costs'
@@ -88,7 +95,7 @@ async function reserveStageCall(call: StageCall, wanted: Amount): Promise<boolea
     lane,
     ordinal: at,
     guard: { is: meter.lane },
-    while: whileUnanswered(call),
+    while: unansweredCondition(call),
     at: new Date(world.clock.now()).toISOString(),
     events: [{ type: 'budget:reserved', data: short }],
     reserve: short,
@@ -99,11 +106,11 @@ async function reserveStageCall(call: StageCall, wanted: Amount): Promise<boolea
     return true
   }
   if (done.because === 'budget') return false
-  throw superseded(run)
+  throw stageSupersededFault(run)
 }
 
 /** Once the answer is begun no other stage writes any more; and the answer tells what stages that failed left behind. */
-export function whileUnanswered({ stage, meter }: StageCall): readonly LaneStands[] {
+export function unansweredCondition({ stage, meter }: StageCall): readonly LaneStands[] {
   return stage === 'synthesize_answer' ? meter.left : [{ lane: stageLane('synthesize_answer'), is: null }]
 }
 
@@ -143,8 +150,8 @@ export async function dispatchOnce(
     })
     const charged = chargedAnswer(answer, { capped: true, price })
     const { tokens_in, tokens_out, usd } = charged
-    countUsed(call, { tokens_in, tokens_out, ...(usd === undefined ? {} : { usd_micros: wholeMicros(usd) }) })
-    meter.calls.push(keptCall(name, { ...request, model }, answer))
+    countUsed(call, { tokens_in, tokens_out, ...(usd === undefined ? {} : { usd_micros: toMicros(usd) }) })
+    meter.calls.push(recordedCallWithPrompt(name, { ...request, model }, answer))
     return charged
   } catch (error) {
     if (mayHaveUsed(error, { signal })) countUsed(call, estimate)
@@ -185,12 +192,12 @@ export async function watchCall<T>(
   const hostGivesUp = () => giveUp(host?.reason)
   host?.addEventListener('abort', hostGivesUp, { once: true })
   const due = world.clock.now() + ms
-  const leave = keepWatch(world.clock, {
+  const leave = watchDispatch(world.clock, {
     due,
     async look(now) {
       if (now >= due) return giveUp(tooSlow(ms))
       // A store that cannot be read for a moment is no reason to throw an answer away.
-      if (await world.runs.stopped(run).catch(() => false)) giveUp(superseded(run))
+      if (await world.runs.stopped(run).catch(() => false)) giveUp(stageSupersededFault(run))
     },
   })
   try {
@@ -213,7 +220,7 @@ export function estimateStage(
   by?: { readonly provider: string; readonly model: string },
 ): { readonly estimate: Estimate; readonly price: Price | undefined } {
   const { provider, model } = by ?? world.settings.research
-  const price = priceAt(world.settings, provider, model)
+  const price = modelPriceAt(world.settings, provider, model)
   if (!callsModel(world.settings.providers, provider)) return { estimate: NO_USE, price }
   return { estimate: estimateCall(request, price), price }
 }
@@ -222,6 +229,6 @@ const NO_USE: Estimate = { tokens_in: 0, tokens_out: 0, usd_micros: 0 }
 
 /** Adds what one call used to what its stage did. */
 export function countUsed({ meter }: Pick<StageCall, 'meter'>, used: Estimate): void {
-  meter.used = plus(meter.used, spentByUse(used))
+  meter.used = plus(meter.used, spentOfUsage(used))
   meter.priced = meter.priced !== false && used.usd_micros !== undefined
 }

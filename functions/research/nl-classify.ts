@@ -1,9 +1,9 @@
 import { Fault } from '../../shared/errors.ts'
 import { CLASSIFY_SYSTEM, classifyPrompt } from '../../shared/prompts/research.ts'
-import { toClassifierOutput } from '../../shared/research/chain.ts'
-import { promptRoom } from '../../shared/research/model-calls.ts'
+import { toClassifierOutput } from '../../shared/research/chain-state.ts'
+import { promptTokenBudget } from '../../shared/research/prompt-budget.ts'
 import {
-  classifyForm,
+  classifyByForm,
   classifyTopic,
   readClassification,
   type TopicClassifier,
@@ -11,9 +11,9 @@ import {
 import { describeSearch, mergeHints } from '../../shared/research/question/search-hints.ts'
 import { askModel, toReading } from './ask-model.ts'
 import { findCandidates } from './candidates.ts'
-import { nearInMeaning } from './embeddings.ts'
-import { stageHandler } from './stage.ts'
-import { NO_TIME, roomFor, type StageCall, type StageOutcome, timeLeft, toPlainAnswer } from './stage-call.ts'
+import { createMeaningRanker } from './embeddings.ts'
+import { NO_TIME, promptRoomFor, type StageCall, type StageOutcome, timeLeft, toPlainAnswer } from './stage-call.ts'
+import { stageHandler } from './stage-handler.ts'
 
 /** What the question is about, and the first entities that may answer it. */
 export const handler = stageHandler('nl_classify', classify)
@@ -26,7 +26,7 @@ async function classify(call: StageCall): Promise<StageOutcome> {
   const now = new Date(meta.created_at)
   const { degraded_reason, ...classification } = await classifyTopic(topic, now, furtherClassifiers(call))
   const hints = mergeHints(caller, classification.hints, now)
-  const found = await findCandidates(world, run.tenant, describeSearch(topic, hints), nearInMeaning(call))
+  const found = await findCandidates(world, run.tenant, describeSearch(topic, hints), createMeaningRanker(call))
   const degraded = [...(degraded_reason === undefined ? [] : [degraded_reason]), ...found.degraded]
   const classified = toClassifierOutput({
     topic,
@@ -43,7 +43,7 @@ function furtherClassifiers(call: StageCall): readonly TopicClassifier[] {
   return [BY_FORM, ...(call.world.settings.research.classifier_tier_3 ? [modelClassifier(call)] : [])]
 }
 
-const BY_FORM: TopicClassifier = { tier: '1', classify: async (topic) => classifyForm(topic) }
+const BY_FORM: TopicClassifier = { tier: '1', classify: async (topic) => classifyByForm(topic) }
 
 /** Tier 3 of the classifier: the place's model, asked where no keyword says what a question is after. */
 function modelClassifier(call: StageCall): TopicClassifier {
@@ -51,7 +51,7 @@ function modelClassifier(call: StageCall): TopicClassifier {
     tier: '3',
     async classify(topic) {
       const prompt = classifyPrompt(topic, call.meta.created_at)
-      const { answer_tokens, keep } = promptRoom('route_search', 0, roomFor(call))
+      const { answer_tokens, keep } = promptTokenBudget('route_search', 0, promptRoomFor(call))
       const asked = await askModel(call, {
         system: CLASSIFY_SYSTEM,
         prompt,

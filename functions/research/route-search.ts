@@ -1,15 +1,19 @@
 import { ROUTE_SYSTEM, routePrompt } from '../../shared/prompts/research.ts'
-import { type ChainState, candidatesAsEvidence } from '../../shared/research/chain.ts'
+import { type ChainState, candidatesAsEvidence } from '../../shared/research/chain-state.ts'
 import { trimEvidence } from '../../shared/research/evidence-ranking.ts'
-import { candidatesForPrompt, promptRoom, readRouteAnswer } from '../../shared/research/model-calls.ts'
-import { parseRetightenArgs, type RouteDecision, routeByDefault } from '../../shared/research/payloads/route.ts'
+import {
+  parseRetightenArgs,
+  type RouteDecision,
+  routeByDefault,
+} from '../../shared/research/payloads/route-decision.ts'
 import type { ClassifierOutput } from '../../shared/research/payloads/stage-outputs.ts'
+import { candidatesForPrompt, promptTokenBudget, readRouteAnswer } from '../../shared/research/prompt-budget.ts'
 import { retightenedHints } from '../../shared/research/question/search-hints.ts'
 import { stageAfterRoute } from '../../shared/research/stages.ts'
 import type { Json } from '../../shared/text/canonical.ts'
 import { type Asked, askModel, toReading } from './ask-model.ts'
-import { stageHandler } from './stage.ts'
-import { NO_TIME, roomFor, type StageCall, type StageOutcome, timeLeft, toPlainAnswer } from './stage-call.ts'
+import { NO_TIME, promptRoomFor, type StageCall, type StageOutcome, timeLeft, toPlainAnswer } from './stage-call.ts'
+import { stageHandler } from './stage-handler.ts'
 
 /** Which of the four ways leads to an answer. Only `action` decides where the chain goes on. */
 export const handler = stageHandler('route_search', route)
@@ -69,7 +73,7 @@ function askRoute(call: StageCall, classified: ClassifierOutput): Promise<Asked<
   const question = { topic, hints, ...(degraded_reason === undefined ? {} : { degraded_reason }) }
   const frame = routePrompt({ ...question, candidates: [] })
   const fixed = Math.ceil((ROUTE_SYSTEM.length + frame.length) / 4)
-  const { answer_tokens, keep, data } = promptRoom('route_search', fixed, roomFor(call))
+  const { answer_tokens, keep, data } = promptTokenBudget('route_search', fixed, promptRoomFor(call))
   const { retighten_rounds } = call.state.counters
   return askModel(call, {
     system: ROUTE_SYSTEM,

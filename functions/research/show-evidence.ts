@@ -1,9 +1,9 @@
 import type { Entity } from '../../shared/graph/entity.ts'
 import { BATCH } from '../../shared/graph/graph-store.ts'
-import { readableTriples } from '../../shared/graph/rule-opaque.ts'
+import { readableTriples } from '../../shared/graph/opaque-triples.ts'
 import { isEdge, type Triple } from '../../shared/graph/triple.ts'
 import type { ShownEvidence, ShownFact } from '../../shared/research/claims/shown-evidence.ts'
-import type { Evidence } from '../../shared/research/payloads/evidence.ts'
+import type { Evidence } from '../../shared/research/payloads/candidate-and-evidence.ts'
 import type { World } from '../../shared/world.ts'
 import { bodyText } from '../search/body-text.ts'
 

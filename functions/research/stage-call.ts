@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { Fault } from '../../shared/errors.ts'
-import type { KeptCall } from '../../shared/providers/recording.ts'
-import { type ChainState, openChain, type StageTrace } from '../../shared/research/chain.ts'
-import type { promptRoom } from '../../shared/research/model-calls.ts'
+import type { RecordedCallWithPrompt } from '../../shared/providers/recording.ts'
+import { type ChainState, initialChainState, type StageTrace } from '../../shared/research/chain-state.ts'
+import type { promptTokenBudget } from '../../shared/research/prompt-budget.ts'
 import { STAGES, type Stage } from '../../shared/research/stages.ts'
 import { type Amount, NOTHING, plus, type Spent } from '../../shared/runs/budget.ts'
 import type { EventData, RunEvent } from '../../shared/runs/event.ts'
@@ -10,9 +10,9 @@ import type { Head } from '../../shared/runs/head.ts'
 import { PHASE, readOrdinal } from '../../shared/runs/lane.ts'
 import type { LaneStands, Meta, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
-import { allEvents, MachineInputSchema, toRunKey } from '../record/read-run.ts'
-import { openStorage } from '../record/storage.ts'
-import { readAsked, readChain } from './chain.ts'
+import { allEvents, MachineInputSchema, toRunKey } from '../record/pinned-run.ts'
+import { openCountedStorage } from '../record/storage-quota.ts'
+import { readChain, readResearchQuestion } from './stored-chain.ts'
 
 /** One invocation of one stage: what it found, and what its model calls used. */
 export interface StageCall {
@@ -48,10 +48,11 @@ export async function openStageCall(
   signal: AbortSignal | undefined,
 ): Promise<StageCall> {
   const run = toRunKey(input)
-  const { world } = openStorage(given, run)
+  const { world } = openCountedStorage(given, run)
   const [meta, head] = await Promise.all([world.runs.meta(run), world.runs.head(run)])
   if (meta?.intent_ref === undefined || head === undefined) throw noResearch(run)
-  const state = ref === '' ? openChain(await readAsked(world, meta)) : await readChain(world, run.tenant, ref)
+  const state =
+    ref === '' ? initialChainState(await readResearchQuestion(world, meta)) : await readChain(world, run.tenant, ref)
   const lane = stageLane(stage)
   const meter = await openStageMeter(world, { run, head, lane, step })
   const place = { stage, lane, step, failed, plain, state, in_ref: ref === '' ? meta.intent_ref : ref }
@@ -120,13 +121,13 @@ export async function recordedStage(
   const type = STAGE_EVENTS[stage]
   const events = await allEvents(world, run)
   const told = events.findLast((event) => event.type === type && event.data.n === step)
-  if (told?.type !== type) throw superseded(run)
+  if (told?.type !== type) throw stageSupersededFault(run)
   const { ref } = told.data
   return { step: step + 1, ref, next: (await readChain(world, run.tenant, ref)).next }
 }
 
 /** Another invocation has this stage now: whoever asks again finds what that one recorded. */
-export function superseded({ run_id }: RunKey): Fault {
+export function stageSupersededFault({ run_id }: RunKey): Fault {
   const message = `Run "${run_id}" was stopped, or another call of this stage took its place.`
   return new Fault('Rejected', 'superseded', message)
 }
@@ -145,7 +146,7 @@ interface StageMeter {
   /** Whether the price of every call was known; undefined: there was none. */
   priced: boolean | undefined
   retries: number
-  readonly calls: KeptCall[]
+  readonly calls: RecordedCallWithPrompt[]
   exceeded: EventData<'budget:exceeded'> | undefined
 }
 
@@ -215,8 +216,8 @@ export function tokensUsed({ head, meter }: Pick<StageCall, 'head' | 'meter'>): 
   return head.budget.spent_tokens + meter.lost.tokens + meter.used.tokens
 }
 
-/** What the calls of a chain may still use, as promptRoom() divides it. */
-export function roomFor(call: StageCall): Parameters<typeof promptRoom>[2] {
+/** What the calls of a chain may still use, as promptTokenBudget() divides it. */
+export function promptRoomFor(call: StageCall): Parameters<typeof promptTokenBudget>[2] {
   const { head, state, world } = call
   return {
     cap: head.budget.cap_tokens ?? state.intent.budget_tokens,

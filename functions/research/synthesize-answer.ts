@@ -1,21 +1,19 @@
 import { ENTITY_LIMITS } from '../../shared/graph/entity.ts'
 import type { Triple } from '../../shared/graph/triple.ts'
 import { JUDGE_SYSTEM, judgePrompt, SYNTHESIS_SYSTEM, synthesisPrompt } from '../../shared/prompts/research.ts'
-import { type ChainState, candidatesAsEvidence, traceSteps } from '../../shared/research/chain.ts'
-import { degradedResult, NOT_JUDGED, noAnswer } from '../../shared/research/claims/answer-lines.ts'
+import { type ChainState, candidatesAsEvidence, toDecompTrace } from '../../shared/research/chain-state.ts'
 import { checkSynthesis } from '../../shared/research/claims/check-synthesis.ts'
+import { degradedResult, NOT_JUDGED, noAnswerText } from '../../shared/research/claims/claim-lines.ts'
 import { repairSynthesis, synthesisErrors } from '../../shared/research/claims/repair-synthesis.ts'
 import { citableText } from '../../shared/research/claims/shown-evidence.ts'
 import { trimEvidence } from '../../shared/research/evidence-ranking.ts'
-import { loopEntityId, RESEARCH_PREDICATES } from '../../shared/research/loop.ts'
-import { evidenceForPrompt, readJudgeAnswer, readSynthesisAnswer } from '../../shared/research/model-calls.ts'
-import type { Evidence } from '../../shared/research/payloads/evidence.ts'
+import { loopEntityId, RESEARCH_PREDICATES } from '../../shared/research/loop-entity.ts'
+import type { Evidence } from '../../shared/research/payloads/candidate-and-evidence.ts'
 import type { SaidSentence, SearchResult } from '../../shared/research/payloads/result.ts'
+import { evidenceForPrompt, readJudgeAnswer, readSynthesisAnswer } from '../../shared/research/prompt-budget.ts'
 import { canonicalJson, type Json } from '../../shared/text/canonical.ts'
 import { askEvidence, askModel, type Reading, toReading } from './ask-model.ts'
-import { readChain } from './chain.ts'
 import { type StoredEvidence, showEvidence } from './show-evidence.ts'
-import { stageHandler } from './stage.ts'
 import {
   NO_TIME,
   type StageAnswer,
@@ -25,6 +23,8 @@ import {
   tokensLeft,
   tokensUsed,
 } from './stage-call.ts'
+import { stageHandler } from './stage-handler.ts'
+import { readChain } from './stored-chain.ts'
 
 /**
  * Writes what models said to the loop entity: the router's reasons, and where the synthesis is. They are opaque: no rule
@@ -92,13 +92,13 @@ function resultOf(call: StageCall, { evidence, degraded, composed }: Ending): Se
   const { synthesis, sentences = [] } = composed
   const { first_action, sub_queries, seed_entities, counters, intent } = state
   const { retighten_rounds, iterations } = counters
-  const trace = traceSteps({ ...(first_action && { first_action }), sub_queries, seed_entities, retighten_rounds })
+  const trace = toDecompTrace({ ...(first_action && { first_action }), sub_queries, seed_entities, retighten_rounds })
   const counted = { tokens_used: tokensUsed(call), iterations }
   const reason = degraded.join('; ')
   if (synthesis === undefined && (evidence.length > 0 || reason !== '')) {
     return degradedResult({ topic: intent.topic, reason, evidence, trace: trace ?? {}, ...counted })
   }
-  const answer = synthesis ?? noAnswer(intent.topic)
+  const answer = synthesis ?? noAnswerText(intent.topic)
   return {
     evidence,
     synthesis: reason === '' ? answer : `${answer}\nDegraded: ${reason}.`,

@@ -42,7 +42,7 @@ export function carriedParts(
 }
 
 /** It has the document, overrides and context of the run before it: where nobody authors, only of one that brought none. */
-export function changedDocument(
+export function changesFromRetriedRun(
   { meta }: { readonly meta: Meta },
   dag_hash: string,
   { authoring }: Pick<Settings, 'authoring'>,

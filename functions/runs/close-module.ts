@@ -5,7 +5,7 @@ import { dueBounceRule } from '../../shared/runs/bounce-rules.ts'
 import type { NewEvent } from '../../shared/runs/event.ts'
 import {
   blockEpoch,
-  blockLane,
+  blockOrdinal,
   blockOutcome,
   type FiredRule,
   type Head,
@@ -13,16 +13,16 @@ import {
 } from '../../shared/runs/head.ts'
 import { approvalId } from '../../shared/runs/ids.ts'
 import { moduleLane, ordinal, PHASE } from '../../shared/runs/lane.ts'
-import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { Appended, RunKey } from '../../shared/runs/run-store.ts'
-import { shortText } from '../../shared/text/short-text.ts'
+import type { BlockProjection } from '../../shared/runs/run-store-items.ts'
+import { shortRedacted } from '../../shared/text/short-text.ts'
 import type { World } from '../../shared/world.ts'
 import { functionHandler } from '../handler.ts'
 import { signalJoins } from '../record/joins.ts'
+import { MachineInputSchema, type Pinned, readPinned, toRunKey } from '../record/pinned-run.ts'
 import { readProjections } from '../record/projections.ts'
-import { MachineInputSchema, type Pinned, readPinned, toRunKey } from '../record/read-run.ts'
 import { recordEvents } from '../record/record-events.ts'
-import { openStorage } from '../record/storage.ts'
+import { openCountedStorage } from '../record/storage-quota.ts'
 
 const InputSchema = z.strictObject({
   in: MachineInputSchema,
@@ -56,7 +56,7 @@ export const handler = functionHandler({
 
 /** False when the run has ended meanwhile. That another call was faster is no matter: it wrote the same. */
 async function sendBack(world: World, run: RunKey, bouncing: Bouncing): Promise<boolean> {
-  const done = await reroute(openStorage(world, run).world, run, bouncing)
+  const done = await reroute(openCountedStorage(world, run).world, run, bouncing)
   return done.ok || done.because === 'already'
 }
 
@@ -85,7 +85,7 @@ async function dueBounces(
   const fired = head.modules[String(module.key)]
   const owners = [...new Set(module.rules.map(({ block }) => block))]
   const failed = owners.filter((id) => blockOutcome(pinned, head, id) === 'failed')
-  const lanes = new Map(failed.map((id) => [pinned.index.get(id) ?? -1, blockLane(pinned, head, id) ?? 0]))
+  const lanes = new Map(failed.map((id) => [pinned.index.get(id) ?? -1, blockOrdinal(pinned, head, id) ?? 0]))
   const projections = await readProjections(world, run, lanes)
   const due = [...lanes.keys()].flatMap((at): readonly DueBounce[] => {
     const block = pinned.dag.blocks[at]
@@ -171,7 +171,7 @@ function eventsOf(
   { count, epoch, feedback_ref }: Required<FiredRule>,
 ): readonly NewEvent[] {
   const { route_to: to, max_bounces: max } = rule.bounce
-  const reason = shortText(rule.bounce.reason ?? failure.reason, REASON_CHARS)
+  const reason = shortRedacted(rule.bounce.reason ?? failure.reason, REASON_CHARS)
   return chunksOf(ids).map((reset) => ({
     type: 'block:rerouted',
     block_id: rule.block,

@@ -1,12 +1,12 @@
-import { undeclaredKeys } from '../../shared/approvals/bypass.ts'
+import { undeclaredKeys } from '../../shared/approvals/bypassed-questions.ts'
 import type { Principal } from '../../shared/auth/principal.ts'
 import type { Dag } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
-import type { ContextItem } from '../../shared/runs/run-items.ts'
 import type { Appended, GivenKey, Meta, RunKey } from '../../shared/runs/run-store.ts'
+import type { ContextItem } from '../../shared/runs/run-store-items.ts'
 import { canonicalJson, type Json, sha256 } from '../../shared/text/canonical.ts'
 import type { World } from '../../shared/world.ts'
-import { allEvents, type Pinned, readPinned } from '../record/read-run.ts'
+import { allEvents, type Pinned, readPinned } from '../record/pinned-run.ts'
 import { requireRun } from '../require-run.ts'
 
 /** The run another one continues: its shared context, and the first run of their lineage. */
@@ -22,7 +22,7 @@ export interface ContinuedRun {
  * The run a run goes on from, which has to have ended, so that nothing of it changes any more. A DAG that moves a task
  * takes one only from a run that moved it. Fault NotFound unknown_run (another tenant's too), Conflict run_not_ended.
  */
-export async function continuedRun(
+export async function readContinuedRun(
   world: Pick<World, 'runs' | 'objects'>,
   principal: Pick<Principal, 'tenant'>,
   { dag, continues }: { readonly dag: Dag; readonly continues: string | undefined },
@@ -101,7 +101,7 @@ export async function retriedValues(
   const earlier = Object.fromEntries(kept)
   if (dag.task_gates !== undefined) {
     const { task: _, ...others } = earlier
-    const first = await continuedRun(world, principal, { dag, continues: old.meta.continues })
+    const first = await readContinuedRun(world, principal, { dag, continues: old.meta.continues })
     const task = first?.values.task
     return { context, earlier: { ...others, ...(task === undefined ? {} : { task }) }, overrides: from(overrides) }
   }

@@ -4,9 +4,9 @@ import type { EventData } from '../../shared/runs/event.ts'
 import { earlierTime, OUTBOX_GRACE_MS } from '../../shared/runs/head.ts'
 import type { Meta, NewRun, ParentLink, RunKey } from '../../shared/runs/run-store.ts'
 import { canonicalJson, type Json, sha256 } from '../../shared/text/canonical.ts'
-import { endpointEntries } from '../../shared/webhooks/endpoint.ts'
+import { endpointEntries } from '../../shared/webhooks/endpoint-deliveries.ts'
 import type { World } from '../../shared/world.ts'
-import { openStorage } from '../record/storage.ts'
+import { openCountedStorage } from '../record/storage-quota.ts'
 
 type CreateWorld = Pick<World, 'runs' | 'objects' | 'clock' | 'settings'>
 
@@ -57,7 +57,7 @@ export async function createRun(
   order: RunOrder,
 ): Promise<{ readonly created: boolean; readonly meta: Meta }> {
   const { run, dag, dag_hash, machine, context, overrides, options, starter, body_hash, parent, research } = order
-  const { world: counted } = openStorage(world, run)
+  const { world: counted } = openCountedStorage(world, run)
   const stored = await counted.objects.put(run.tenant, Buffer.from(canonicalJson(dag)))
   const now = world.clock.now()
   const meta: Meta = {

@@ -1,11 +1,11 @@
-import type { StartRunBody } from '../../shared/api/start-routes.ts'
+import type { StartRunBody } from '../../shared/api/start-run-route.ts'
 import { asksPeople } from '../../shared/approvals/binding.ts'
-import { documentChange, undeployed } from '../../shared/approvals/find-changes.ts'
+import { documentChange, undeployedDocument } from '../../shared/approvals/find-run-changes.ts'
 import type { Block, Dag } from '../../shared/dag/dag.ts'
 import { blocksBefore } from '../../shared/dag/order.ts'
-import { bindAgents } from '../../shared/document/agents.ts'
-import { parseDagApart } from '../../shared/document/parse.ts'
-import { bindTaskGates } from '../../shared/document/tasks.ts'
+import { bindAgents } from '../../shared/document/bind-agents.ts'
+import { parseDagInIsolate } from '../../shared/document/parse.ts'
+import { bindTaskGates } from '../../shared/document/task-gates.ts'
 import { Fault, type Issue } from '../../shared/errors.ts'
 import { isolateFor } from '../../shared/ports/isolate.ts'
 import type { ChildDocument, Meta } from '../../shared/runs/run-store.ts'
@@ -34,7 +34,7 @@ async function source(world: Pick<World, 'documents'>, { example, name, dag }: S
 }
 
 /** Whether a document is a deployed one, and how one that came with the request differs from that of its name. */
-export async function comparedDocument(
+export async function compareWithDeployed(
   world: DocumentWorld & Pick<World, 'documents'>,
   tenant: string,
   { dag: given, example }: StartRunBody,
@@ -42,7 +42,7 @@ export async function comparedDocument(
 ): Promise<Pick<Meta, 'edited'> & { readonly is_deployed: boolean }> {
   if (given === undefined) return { is_deployed: example === undefined }
   const deployed = await deployedDocument(world, tenant, bound.dag.name)
-  if (deployed === undefined) return { is_deployed: false, edited: undeployed(bound) }
+  if (deployed === undefined) return { is_deployed: false, edited: undeployedDocument(bound) }
   const edited = documentChange(bound, { ...deployed, of: 'deployed' })
   return { is_deployed: deployed.dag_hash === bound.dag_hash, ...(edited === undefined ? {} : { edited }) }
 }
@@ -96,7 +96,7 @@ export async function bindDocument(
 ): Promise<BoundDocument> {
   const named = name === undefined ? {} : { name }
   const place = { ...named, providers: providers.names(), routing }
-  const parsed = await parseDagApart(text, place, isolateFor(isolate, { tenant }))
+  const parsed = await parseDagInIsolate(text, place, isolateFor(isolate, { tenant }))
   if (!parsed.ok)
     throw invalidDag(
       name,

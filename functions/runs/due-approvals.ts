@@ -1,4 +1,4 @@
-import { dueTelling, nextTelling } from '../../shared/runs/approval-reminders.ts'
+import { dueReminderOrEscalation, nextReminderOrEscalation } from '../../shared/runs/approval-reminders.ts'
 import type { NewEvent, RunEvent } from '../../shared/runs/event.ts'
 import {
   type Head,
@@ -8,10 +8,10 @@ import {
   type OutboxEntry,
   shownState,
 } from '../../shared/runs/head.ts'
-import { approvalEpoch, approvalLane, askNumber } from '../../shared/runs/ids.ts'
+import { approvalEpoch, approvalLane, questionNumber } from '../../shared/runs/ids.ts'
 import { ordinal, PHASE } from '../../shared/runs/lane.ts'
-import type { ApprovalItem } from '../../shared/runs/run-items.ts'
 import type { Append, RunKey } from '../../shared/runs/run-store.ts'
+import type { ApprovalItem } from '../../shared/runs/run-store-items.ts'
 import type { World } from '../../shared/world.ts'
 
 type Expiring = Pick<ApprovalItem, 'id' | 'block' | 'block_id' | 'on_timeout'>
@@ -48,7 +48,7 @@ async function expiryAppend(
   const now = world.clock.now()
   const at = new Date(now).toISOString()
   const { next_at: _, ...rest } = pending
-  const end = ordinal({ epoch: approvalEpoch(id), attempt: askNumber(id) ?? 0, phase: PHASE.completed })
+  const end = ordinal({ epoch: approvalEpoch(id), attempt: questionNumber(id) ?? 0, phase: PHASE.completed })
   const event: NewEvent = { type: 'approval:expired', block_id, data: { approval_id: id, on_timeout } }
   return {
     run,
@@ -93,14 +93,14 @@ function tellingAppend(
   was: HeadApproval,
 ): Append | undefined {
   const now = world.clock.now()
-  const due = dueTelling(item, was, now)
+  const due = dueReminderOrEscalation(item, was, now)
   if (due === undefined) return undefined
   const at = new Date(now).toISOString()
   const { next_at: _, told: before = 0, ...rest } = was
   const told = before + 1
   const escalated = was.escalated === true || due === 'escalate' ? { escalated: true as const } : {}
-  const next = nextTelling(item, escalated, now)
-  const place = ordinal({ epoch: approvalEpoch(item.id), attempt: askNumber(item.id) ?? 0, phase: told })
+  const next = nextReminderOrEscalation(item, escalated, now)
+  const place = ordinal({ epoch: approvalEpoch(item.id), attempt: questionNumber(item.id) ?? 0, phase: told })
   const outbox = notifyEntry(world, run, at, due === 'escalate' ? 'escalated' : 'reminded', item.id)
   const checks = [next.next_at, ...outbox.map(() => new Date(now + OUTBOX_GRACE_MS).toISOString())]
   const check_at = checks.filter((time) => time !== undefined).sort()[0]
@@ -123,7 +123,7 @@ function tellingEvent(
   due: 'remind' | 'escalate',
 ): NewEvent {
   if (due === 'escalate') {
-    return { type: 'approval:escalated', block_id, data: { approval_id, to: fewNames(escalate?.to ?? []) } }
+    return { type: 'approval:escalated', block_id, data: { approval_id, to: namesThatFit(escalate?.to ?? []) } }
   }
   const n = told + 1 - Number(escalated === true)
   return { type: 'approval:reminded', block_id, data: { approval_id, n } }
@@ -183,7 +183,7 @@ export function notifyEntry(
 const MOST_BYTES = 2_048
 
 /** The first names, as many as an event has room for; A# holds them all, and only it is asked who may decide. */
-export function fewNames(names: readonly string[]): string[] {
+export function namesThatFit(names: readonly string[]): string[] {
   let bytes = 0
   return names.filter((name) => {
     bytes += Buffer.byteLength(name)

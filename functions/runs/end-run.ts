@@ -1,5 +1,5 @@
 import type { FaultName } from '../../shared/errors.ts'
-import type { FinalStatus } from '../../shared/goals/two-gates.ts'
+import type { FinalStatus } from '../../shared/goals/decision-table.ts'
 import type { EventData, NewEvent } from '../../shared/runs/event.ts'
 import {
   blockOutcome,
@@ -14,7 +14,7 @@ import type { Execution } from '../../shared/runs/machine.ts'
 import type { Appended, Meta, RunKey } from '../../shared/runs/run-store.ts'
 import { redactSecrets } from '../../shared/text/redact.ts'
 import type { World } from '../../shared/world.ts'
-import { readPinned } from '../record/read-run.ts'
+import { readPinned } from '../record/pinned-run.ts'
 import { notifyEntry } from './due-approvals.ts'
 
 interface Ending {
@@ -140,7 +140,7 @@ export async function endIfOverdue({
 /** `head` with every lane. Children have children: their depth is limited. */
 async function isOverdue(world: Pick<World, 'runs' | 'clock'>, { tenant }: RunKey, head: Head): Promise<boolean> {
   if (!isOver(head, world.clock.now()) || shownState(head) === 'paused_approval') return false
-  for (const run_id of openChildren(head)) {
+  for (const run_id of unfinishedChildIds(head)) {
     const child = await world.runs.head({ tenant, run_id })
     if (child !== undefined && !(await isOverdue(world, { tenant, run_id }, child))) return false
   }
@@ -165,7 +165,7 @@ export async function isAwaited({ runs }: Pick<World, 'runs'>, { tenant, run_id,
 }
 
 /** Cancels a child whose parent's block has ended without it. */
-export async function endUnawaited(
+export async function endUnawaitedChild(
   world: Pick<World, 'runs' | 'outbox' | 'clock' | 'settings'>,
   meta: Meta,
 ): Promise<void> {
@@ -187,7 +187,7 @@ export async function stopChildren(
   cause: string,
 ): Promise<void> {
   const head = await world.runs.head({ tenant, run_id })
-  const children = head === undefined ? [] : openChildren(head)
+  const children = head === undefined ? [] : unfinishedChildIds(head)
   const reason = `its parent run ${run_id} ended: ${cause}`
   for (let i = 0; i < children.length; i += TOGETHER) {
     const stops = children
@@ -210,7 +210,7 @@ export async function stopChild(
 }
 
 /** Ids of the child runs whose blocks have no outcome yet. `head` with every lane. */
-export function openChildren({ children, lanes }: Pick<Head, 'children' | 'lanes'>): readonly string[] {
+export function unfinishedChildIds({ children, lanes }: Pick<Head, 'children' | 'lanes'>): readonly string[] {
   return Object.entries(children).flatMap(([lane, child]) =>
     readOrdinal(lanes[lane] ?? 0).outcome === undefined ? [child] : [],
   )
@@ -223,7 +223,7 @@ export function openChildren({ children, lanes }: Pick<Head, 'children' | 'lanes
 export async function reconcileRun(world: World, run: RunKey, head: Head): Promise<void> {
   const meta = await world.runs.meta(run)
   if (meta === undefined || head.outbox.some(({ kind }) => kind === 'start_run')) return
-  if (!(await isAwaited(world, meta))) return endUnawaited(world, meta)
+  if (!(await isAwaited(world, meta))) return endUnawaitedChild(world, meta)
   const execution = await world.machine.describe(meta.machine, run.run_id)
   if (execution === undefined || execution.status === 'RUNNING') return
   const at = await unfinishedWords(world, run).catch(() => '')

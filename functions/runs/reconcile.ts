@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import { functionHandler } from '../handler.ts'
-import { MachineInputSchema, toRunKey } from '../record/read-run.ts'
+import { MachineInputSchema, toRunKey } from '../record/pinned-run.ts'
 import { reconcileRun } from './end-run.ts'
 
 /**

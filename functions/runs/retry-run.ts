@@ -1,6 +1,6 @@
 import { LINEAGE_ROUTES, type RetryRunBody } from '../../shared/api/lineage-routes.ts'
-import { documentChange, undeployed } from '../../shared/approvals/find-changes.ts'
-import { NOT_DEPLOYED } from '../../shared/approvals/run-changes.ts'
+import { documentChange, undeployedDocument } from '../../shared/approvals/find-run-changes.ts'
+import { NOT_DEPLOYED } from '../../shared/approvals/run-change-lines.ts'
 import type { Principal } from '../../shared/auth/principal.ts'
 import { compileDag } from '../../shared/compile/compile-dag.ts'
 import type { Block, Dag } from '../../shared/dag/dag.ts'
@@ -10,19 +10,19 @@ import { Fault } from '../../shared/errors.ts'
 import { targetInputs } from '../../shared/goals/goal-contract.ts'
 import { runInputsRead } from '../../shared/runs/block-inputs.ts'
 import { blockOutcome, type Head } from '../../shared/runs/head.ts'
-import { runLinks } from '../../shared/runs/links.ts'
+import { runApiPaths } from '../../shared/runs/run-api-paths.ts'
 import type { RunGoal, RunKey } from '../../shared/runs/run-store.ts'
 import { canonicalJson, type Json } from '../../shared/text/canonical.ts'
 import { listed, suggest } from '../../shared/text/wording.ts'
 import type { World } from '../../shared/world.ts'
 import { changeHandler } from '../http-handler.ts'
-import { type Pinned, readPinned } from '../record/read-run.ts'
+import { type Pinned, readPinned } from '../record/pinned-run.ts'
 import { requireRun } from '../require-run.ts'
-import { authoredParts, changedDocument, requireAuthor } from './authoring.ts'
+import { admitAndCreateRun, type Entry } from './admit-run.ts'
+import { authoredParts, changesFromRetriedRun, requireAuthor } from './authoring.ts'
 import { givenContext, MADE_KEYS, requestKeys, retriedValues } from './context.ts'
 import { type BoundDocument, bindDocument, childDocuments, type DocumentWorld, deployedDocument } from './documents.ts'
-import { type Entry, enterRun } from './enter-run.ts'
-import { startValues } from './start-values.ts'
+import { prepareStartValues } from './start-values.ts'
 
 /**
  * A linked run in place of an ended one. It is written owing its start, which send-outbox hands to start-run: nothing
@@ -37,9 +37,9 @@ export const handler = changeHandler({
     const { order, reused_expected } = await orderRetry(world, principal, { run: old, head, body })
     const route = `POST /api/dag/runs/${old.run_id}/retry`
     const entry = { ...order, route, key: headers['idempotency-key'], body }
-    const begun = await enterRun(world, principal, entry, (run) => world.outbox.nudge(run))
+    const begun = await admitAndCreateRun(world, principal, entry, (run) => world.outbox.nudge(run))
     const { run, created, dag_name, dag_hash, blocks, edges } = begun
-    const links = runLinks(run.run_id)
+    const links = runApiPaths(run.run_id)
     const json = { run_id: run.run_id, dag_name, dag_hash, blocks, edges, retry_of: old.run_id, links }
     return { status: created ? 201 : 200, json: { ...json, reused_expected: [...reused_expected] } }
   },
@@ -68,7 +68,7 @@ async function orderRetry(
   if (old.meta.parent !== undefined) throw isChild(run, old.meta.parent.run_id)
   const { dag, dag_hash } = await documentOf(world, old, body)
   requireAuthor(world.settings, principal, [
-    ...changedDocument(old, dag_hash, world.settings),
+    ...changesFromRetriedRun(old, dag_hash, world.settings),
     ...authoredParts(body, dag),
   ])
   const again = blocksAgain(dag, body.from_block)
@@ -78,7 +78,10 @@ async function orderRetry(
   const kept = await keptContract(world, old, body)
   const given = { inputs: body.inputs, context: body.context, overrides, goal_contract: kept }
   const made = MADE_KEYS
-  const { context, goal } = await startValues(world, run.tenant, dag, given, values.earlier, { ...documents, made })
+  const { context, goal } = await prepareStartValues(world, run.tenant, dag, given, values.earlier, {
+    ...documents,
+    made,
+  })
   const began = { dag, context, given: requestKeys(body), made, before: { run, ...old } }
   const told = await givenContext(world, began)
   const { text, parts } = compileDag(dag)
@@ -124,7 +127,7 @@ async function editedOf(
   const isRun = first !== NOT_DEPLOYED && first !== 'deployed'
   const since = isRun ? await readPinned(world, { tenant: run.tenant, run_id: first }) : { dag, meta }
   const edited = documentChange(now, { dag: since.dag, dag_hash: since.meta.dag_hash, of: since.meta.run_id })
-  return { edited: edited ?? undeployed(now) }
+  return { edited: edited ?? undeployedDocument(now) }
 }
 
 /** Results of a document that is edited are taken over block by block, as their hashes say. */

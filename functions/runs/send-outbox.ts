@@ -3,10 +3,10 @@ import { Fault } from '../../shared/errors.ts'
 import { type Anchor, hashAfter } from '../../shared/runs/hash-chain.ts'
 import type { OutboxEntry } from '../../shared/runs/head.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
-import { isEndpointDue } from '../../shared/webhooks/endpoint.ts'
+import { isEndpointDue } from '../../shared/webhooks/endpoint-deliveries.ts'
 import type { World } from '../../shared/world.ts'
 import { functionHandler } from '../handler.ts'
-import { callWebhook } from '../research/answer.ts'
+import { sendAnswerWebhook } from '../research/research-answer.ts'
 import { stopChild, stopChildren } from './end-run.ts'
 import { releaseSlot } from './slots.ts'
 
@@ -71,7 +71,7 @@ async function perform(world: World, run: RunKey, entry: OutboxEntry): Promise<v
     case 'anchor':
       return world.outbox.writeAnchor(await anchorOf(world, run))
     case 'webhook':
-      return callWebhook(world, run, entry)
+      return sendAnswerWebhook(world, run, entry)
     case 'endpoint':
       return world.outbox.webhookWork({ run, endpoint: entry.endpoint })
   }

@@ -4,14 +4,14 @@ import type { RunEvent } from '../../shared/runs/event.ts'
 import { blockEpoch, blockOutcome, type Head } from '../../shared/runs/head.ts'
 import { readOrdinal } from '../../shared/runs/lane.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
-import { shortText } from '../../shared/text/short-text.ts'
+import { shortRedacted } from '../../shared/text/short-text.ts'
 import type { World } from '../../shared/world.ts'
 import { functionHandler } from '../handler.ts'
 import { readEvaluation } from '../record/evaluation.ts'
-import { MachineInputSchema, type Pinned, readPinned, toRunKey, unavailableIfMissing } from '../record/read-run.ts'
+import { MachineInputSchema, type Pinned, readPinned, toRunKey, unavailableIfMissing } from '../record/pinned-run.ts'
 import { concludeResearch } from '../research/conclusion.ts'
 import { endRun } from './end-run.ts'
-import { nextAttempt } from './next-attempt.ts'
+import { makePivotRun } from './goal-pivot.ts'
 
 const PAGE = 500
 
@@ -118,6 +118,6 @@ async function judgedVerdict(
   const found = await readEvaluation(world, run)
   if (found === undefined) return undefined
   const ending = goalEnding(found.evaluation.completion, words)
-  const next_run = await nextAttempt(world, run, pinned, found.evaluation)
-  return { ...ending, reason: shortText(ending.reason), ...(next_run === undefined ? {} : { next_run }) }
+  const next_run = await makePivotRun(world, run, pinned, found.evaluation)
+  return { ...ending, reason: shortRedacted(ending.reason), ...(next_run === undefined ? {} : { next_run }) }
 }

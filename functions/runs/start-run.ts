@@ -1,23 +1,23 @@
 import * as z from 'zod'
-import { START_RUN, type StartRunBody } from '../../shared/api/start-routes.ts'
+import { START_RUN, type StartRunBody } from '../../shared/api/start-run-route.ts'
 import type { Principal } from '../../shared/auth/principal.ts'
 import { compileDag } from '../../shared/compile/compile-dag.ts'
 import { Fault } from '../../shared/errors.ts'
-import { runLinks } from '../../shared/runs/links.ts'
+import { runApiPaths } from '../../shared/runs/run-api-paths.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
-import { wantsEvent } from '../../shared/webhooks/endpoint.ts'
+import { wantsEvent } from '../../shared/webhooks/endpoint-deliveries.ts'
 import type { World } from '../../shared/world.ts'
 import { functionHandler, type HostContext } from '../handler.ts'
 import { changeHandler } from '../http-handler.ts'
-import { readPinned } from '../record/read-run.ts'
-import { writeLoopEntity } from '../research/chain.ts'
+import { readPinned } from '../record/pinned-run.ts'
+import { writeLoopEntity } from '../research/stored-chain.ts'
+import { admitAndCreateRun, type BegunRun, type Entry, endIfHeld } from './admit-run.ts'
 import { authoredParts, carriedParts, requireAuthor } from './authoring.ts'
-import { type ContinuedRun, continuedRun, givenContext, requestKeys, takeArtifacts } from './context.ts'
-import { childDocuments, comparedDocument, readDocument } from './documents.ts'
-import { endRun, endUnawaited, isAwaited } from './end-run.ts'
-import { type BegunRun, type Entry, endIfHeld, enterRun } from './enter-run.ts'
+import { type ContinuedRun, givenContext, readContinuedRun, requestKeys, takeArtifacts } from './context.ts'
+import { childDocuments, compareWithDeployed, readDocument } from './documents.ts'
+import { endRun, endUnawaitedChild, isAwaited } from './end-run.ts'
 import { linkLineage } from './lineage.ts'
-import { startValues } from './start-values.ts'
+import { prepareStartValues } from './start-values.ts'
 
 /**
  * The only function that starts executions: POST /api/dag/run, and the asynchronous invoke of the outbox for a run
@@ -34,7 +34,7 @@ const route = changeHandler({
   async run({ principal, body, headers }, world) {
     const begun = await beginRun(world, principal, body, headers['idempotency-key'])
     const { run, created, queued, dag_name, dag_hash, blocks, edges } = begun
-    const links = runLinks(run.run_id)
+    const links = runApiPaths(run.run_id)
     const answer = { run_id: run.run_id, dag_name, dag_hash, blocks, edges, ...(queued && { queued }), links }
     return { status: created ? 201 : 200, json: answer }
   },
@@ -68,14 +68,14 @@ type StartWorld = Pick<
 /** Starts a run: document -> check -> compile -> goal frozen -> place, machine, HEAD and META if absent -> execution. */
 async function beginRun(world: StartWorld, principal: Principal, body: StartRunBody, key?: string): Promise<BegunRun> {
   const { dag, dag_hash } = await readDocument(world, principal.tenant, body)
-  const { edited, is_deployed } = await comparedDocument(world, principal.tenant, body, { dag, dag_hash })
+  const { edited, is_deployed } = await compareWithDeployed(world, principal.tenant, body, { dag, dag_hash })
   const document = is_deployed ? [] : [`a document that is not deployed ("${dag.name}")`]
   const { continues, options, overrides = {} } = body
-  const earlier = await continuedRun(world, principal, { dag, continues })
+  const earlier = await readContinuedRun(world, principal, { dag, continues })
   const carried = carriedParts(dag, earlier, requestKeys(body))
   requireAuthor(world.settings, principal, [...document, ...authoredParts(body, dag), ...carried])
   const documents = await childDocuments(world, principal.tenant, dag)
-  const values = await startValues(world, principal.tenant, dag, body, earlier?.values, documents)
+  const values = await prepareStartValues(world, principal.tenant, dag, body, earlier?.values, documents)
   const beginning = { dag, context: values.context, given: requestKeys(body), before: earlier }
   const given = await givenContext(world, beginning)
   const { text, parts } = compileDag(dag)
@@ -92,7 +92,7 @@ async function beginRun(world: StartWorld, principal: Principal, body: StartRunB
     ...linkOf(earlier),
   }
   const entry = { ...order, route: 'POST /api/dag/run', key, body, options }
-  return enterRun(world, principal, entry, (run) => launchRun(world, run))
+  return admitAndCreateRun(world, principal, entry, (run) => launchRun(world, run))
 }
 
 function linkOf(earlier: ContinuedRun | undefined): Pick<Entry, 'continues' | 'root'> {
@@ -112,7 +112,7 @@ export async function launchRun(world: LaunchWorld, run: RunKey): Promise<void> 
   if (meta === undefined) throw new Fault('Bug', 'meta_missing', `Run "${run.run_id}" has no META to start from.`)
   const head = await world.runs.head(run, [])
   if (head?.state === 'running') {
-    if (!(await isAwaited(world, meta))) await endUnawaited(world, meta)
+    if (!(await isAwaited(world, meta))) await endUnawaitedChild(world, meta)
     else if (meta.parent !== undefined || (await endIfHeld(world, run)) === undefined)
       await startAwaited(world, run, meta)
   }

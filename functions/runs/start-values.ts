@@ -1,8 +1,8 @@
-import type { StartRunBody } from '../../shared/api/start-routes.ts'
-import { type BypassedQuestion, bypassedQuestions, undeclaredKeys } from '../../shared/approvals/bypass.ts'
+import type { StartRunBody } from '../../shared/api/start-run-route.ts'
+import { type BypassedQuestion, bypassedQuestions, undeclaredKeys } from '../../shared/approvals/bypassed-questions.ts'
 import type { Dag } from '../../shared/dag/dag.ts'
 import { Fault, type Issue } from '../../shared/errors.ts'
-import { defaultsOf, fitsPort, missingInputs } from '../../shared/runs/block-inputs.ts'
+import { fitsPort, inputDefaults, missingInputs } from '../../shared/runs/block-inputs.ts'
 import type { Meta } from '../../shared/runs/run-store.ts'
 import type { Json } from '../../shared/text/canonical.ts'
 import type { World } from '../../shared/world.ts'
@@ -10,7 +10,7 @@ import { freezeGoal } from '../record/frozen-goal.ts'
 import type { RunOrder } from './create-run.ts'
 
 /** What a run begins with: its first context, and what it is judged by, whose targets may be among those values. */
-export async function startValues(
+export async function prepareStartValues(
   world: Pick<World, 'objects'>,
   tenant: string,
   dag: Dag,
@@ -18,7 +18,7 @@ export async function startValues(
   earlier?: Readonly<Record<string, Json>>,
   from?: ValuesFrom,
 ): Promise<Pick<RunOrder, 'context' | 'goal'>> {
-  const context = checkValues(dag, given, earlier, from)
+  const context = checkStartValues(dag, given, earlier, from)
   const goal = await freezeGoal(world, tenant, { dag, given: given.goal_contract, values: context })
   return { context, ...(goal === undefined ? {} : { goal }) }
 }
@@ -30,14 +30,14 @@ const MAX_VALUES_BYTES = 204_800
  * ones present, overrides naming real ports, 200 KiB together. Answers the first context: that of the run it continues
  * (`earlier`) under context keys under inputs. What could take a question to people away is refused (`from`).
  */
-export function checkValues(
+export function checkStartValues(
   dag: Dag,
   body: StartRunBody,
   earlier: Readonly<Record<string, Json>> = {},
   from: ValuesFrom = {},
 ): Readonly<Record<string, Json>> {
   const inputs = body.inputs ?? {}
-  const context = { ...defaultsOf(dag), ...earlier, ...body.context, ...inputs }
+  const context = { ...inputDefaults(dag), ...earlier, ...body.context, ...inputs }
   const bytes = Buffer.byteLength(JSON.stringify({ context, overrides: body.overrides ?? {} }))
   if (bytes > MAX_VALUES_BYTES) {
     const message = `Cannot start DAG "${dag.name}": its inputs, context and overrides have ${bytes} bytes, at most ${MAX_VALUES_BYTES} are allowed. Put large values into files.`
@@ -131,11 +131,11 @@ function refuseUnasked(
   const keys = undeclaredKeys(dag, [...Object.keys(given), ...carried])
   const set = [...Object.keys(overrides).map((override) => ({ override })), ...keys.map((key) => ({ key }))]
   const unasked = bypassedQuestions(dag, { overrides, ...(children && { children }) }, set)
-  if (unasked.length > 0) throw skipsQuestion(`Cannot start DAG "${dag.name}"`, unasked)
+  if (unasked.length > 0) throw skippedQuestionFault(`Cannot start DAG "${dag.name}"`, unasked)
 }
 
 /** Fault InvalidInput (422) that names what would let a block run although nobody was asked. */
-export function skipsQuestion(what: string, unasked: readonly BypassedQuestion[]): Fault {
+export function skippedQuestionFault(what: string, unasked: readonly BypassedQuestion[]): Fault {
   const [first] = unasked
   const issues = unasked.slice(0, 20).map(({ override, key, asking, runs }) => ({
     path: override === undefined ? `context.${key}` : `overrides["${override}"]`,

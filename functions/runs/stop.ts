@@ -6,13 +6,13 @@ import type { EventData } from '../../shared/runs/event.ts'
 import { blockEpoch, type Head, type HeadApproval, OUTBOX_GRACE_MS, type OutboxEntry } from '../../shared/runs/head.ts'
 import { approvalEpoch } from '../../shared/runs/ids.ts'
 import { laneOwner, ordinal, PHASE, readOrdinal, workingLeg } from '../../shared/runs/lane.ts'
-import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import { type Append, type LaneStands, type RunKey, runsPool } from '../../shared/runs/run-store.ts'
-import { shortText } from '../../shared/text/short-text.ts'
+import type { BlockProjection } from '../../shared/runs/run-store-items.ts'
+import { shortRedacted } from '../../shared/text/short-text.ts'
 import { suggest } from '../../shared/text/wording.ts'
 import type { World } from '../../shared/world.ts'
-import { freshItems, readProjections } from '../record/projections.ts'
-import { type Pinned, readPinned } from '../record/read-run.ts'
+import { type Pinned, readPinned } from '../record/pinned-run.ts'
+import { freshItemProjections, readProjections } from '../record/projections.ts'
 import { chargeFor } from '../record/record-events.ts'
 import { deadlineAfterPause, notifyEntry } from './due-approvals.ts'
 import { endRun } from './end-run.ts'
@@ -124,7 +124,7 @@ async function blockStopAppend(world: UseWorld, stop: BlockStop, head: Head): Pr
   const claimed =
     lane === 0 ? undefined : (await readProjections(world, run, new Map([[block.index, lane]]))).get(block.index)
   const use = await stoppedUse(world, stop, head, claimed)
-  const told = { code: 'stopped', reason: shortText(stop.reason) }
+  const told = { code: 'stopped', reason: shortRedacted(stop.reason) }
   const data: EventData<'block:cancelled'> = { ...told, ...use.told }
   const place = ordinal({ epoch, attempt, leg: workingLeg(lane), phase: PHASE.cancelled })
   const outbox = owedByStop(stop, head, epoch, at)
@@ -227,7 +227,7 @@ async function useOf(world: UseWorld, { run, block }: BlockStop, head: Head, cla
   if (opensChild(block.mode))
     return { reserved, spent: await childUse(world, run, head.children[String(block.index)], claimed) }
   if (items === undefined) return { reserved, spent: reserved }
-  const working = await freshItems(world, run, block.index, workingItems(block, head))
+  const working = await freshItemProjections(world, run, block.index, workingItems(block, head))
   const all = [...working.values()].reduce((sum, item) => plus(sum, item.reserved ?? NOTHING), reserved)
   return { reserved: all, spent: all }
 }

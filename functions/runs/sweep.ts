@@ -5,9 +5,9 @@ import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import { findStall, type Stall } from '../../shared/runs/stall.ts'
 import type { World } from '../../shared/world.ts'
 import { functionHandler } from '../handler.ts'
-import { allEvents, readPinned } from '../record/read-run.ts'
+import { allEvents, readPinned } from '../record/pinned-run.ts'
 import { expireApproval, remindOrEscalate } from './due-approvals.ts'
-import { endIfOverdue, endRun, openChildren, reconcileRun } from './end-run.ts'
+import { endIfOverdue, endRun, reconcileRun, unfinishedChildIds } from './end-run.ts'
 import { admitSuccessor, predecessorOf } from './lineage.ts'
 import { ensureSlot, fillSlots, keepSlots } from './slots.ts'
 
@@ -167,7 +167,7 @@ async function stallNow(world: StallWorld, run: RunKey, seen: number): Promise<S
   if (head === undefined) return undefined
   const moved = [seen]
   // Of an ended one the parent has to hear first.
-  for (const run_id of openChildren(head)) {
+  for (const run_id of unfinishedChildIds(head)) {
     const key = { tenant: run.tenant, run_id }
     const child = await world.runs.head(key, [])
     if (child?.state === 'running') return undefined

@@ -115,11 +115,11 @@ CREATE TABLE edges (
 CREATE INDEX edges_dst ON edges (dst);
 `
 
-/** Passages of node n have the ids n * PASSAGE_SPAN + k; shared/graph/search-text.ts makes 1,200 at most. */
+/** Passages of node n have the ids n * PASSAGE_SPAN + k; shared/graph/search-words.ts makes 1,200 at most. */
 export const PASSAGE_SPAN = 2_048
 
 /** Whether readers can open this snapshot: it is an index of this version. `file` is written and removed. */
-export function isReadable(snapshot: Uint8Array, file: string): boolean {
+export function canOpenSnapshot(snapshot: Uint8Array, file: string): boolean {
   writeFileSync(file, snapshot)
   try {
     const db = openIndexToRead(file)

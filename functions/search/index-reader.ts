@@ -13,9 +13,9 @@ import type {
 } from '../../shared/graph/search-index.ts'
 import type { Clock } from '../../shared/ports/host.ts'
 import type { ObjectStore } from '../../shared/ports/objects.ts'
+import { diffuseFrom, followRelationsFrom, type LoadedGraph, loadGraph } from './graph-walks.ts'
 import { indexInfo, openIndexToRead } from './index-file.ts'
-import { lookUp, searchPassages } from './search.ts'
-import { diffuseFrom, followFrom, type LoadedGraph, loadGraph } from './walks.ts'
+import { lookUpIds, searchPassages } from './search.ts'
 
 /** The SearchIndex port over one open index file, without waiting; `changed` is told when the file was written to. */
 export interface IndexReader {
@@ -41,7 +41,7 @@ export function indexReader(db: DatabaseSync): IndexReader {
       }),
     lookup: (by, text) =>
       reading('look up a name', () => {
-        return { entity_ids: lookUp(db, by, text), ...state() }
+        return { entity_ids: lookUpIds(db, by, text), ...state() }
       }),
     diffuse: (query) =>
       reading('walk the graph', () => {
@@ -55,7 +55,7 @@ export function indexReader(db: DatabaseSync): IndexReader {
         checkLimit(query.limit)
         checkSeeds(query.seeds.map(() => ({ weight: 1 })))
         known.graph ??= loadGraph(db)
-        return { hits: followFrom(db, known.graph, query), ...state() }
+        return { hits: followRelationsFrom(db, known.graph, query), ...state() }
       }),
     changed() {
       known = {}

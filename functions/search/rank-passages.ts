@@ -1,5 +1,5 @@
-import { isStopWord } from '../../shared/graph/search-text.ts'
-import { type Found, idfAmong, type ParsedSearch, type ReadPassage, readPassage } from './passages.ts'
+import { isStopWord } from '../../shared/graph/search-words.ts'
+import { type Found, idfAmong, type ParsedSearch, type ReadPassage, readPassage } from './passage-query.ts'
 
 /** Best passages whose words are added to a question's. */
 const BEST = 3

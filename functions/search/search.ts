@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { LOOKUP_LIMIT, type SearchHit, type SearchIndex, type SearchQuery } from '../../shared/graph/search-index.ts'
-import { cutSnippet } from '../../shared/graph/search-text.ts'
+import { cutSnippet } from '../../shared/graph/search-words.ts'
 import { lookupName } from './entity-rows.ts'
 import { PASSAGE_SPAN } from './index-file.ts'
-import { type FilterSql, type Found, filterSql, findPassages, parseSearch } from './passages.ts'
+import { type FilterSql, type Found, filterSql, findPassages, parseSearch } from './passage-query.ts'
 import { type Ranked, rankPassages } from './rank-passages.ts'
 
 /** Passages ranked: what FTS5 has further down does not come up. */
@@ -82,7 +82,7 @@ function entityHit(db: DatabaseSync, node: number, score: number, snippet: strin
 }
 
 /** Ids of what has a name, or whose id ends in a part; in text order. */
-export function lookUp(db: DatabaseSync, by: Parameters<SearchIndex['lookup']>[1], text: string): readonly string[] {
+export function lookUpIds(db: DatabaseSync, by: Parameters<SearchIndex['lookup']>[1], text: string): readonly string[] {
   const rows = by === 'suffix' ? bySuffix(db, text.trim()) : byName(db, by === 'alias' ? 1 : 0, lookupName(text))
   return rows.map(({ entity_id }) => String(entity_id))
 }

@@ -3,8 +3,8 @@ import { shownBudget } from '../../shared/runs/budget.ts'
 import type { EventData, StoredValue } from '../../shared/runs/event.ts'
 import { isRunEnd } from '../../shared/runs/event-types.ts'
 import type { Head, HeadApproval, OutboxEntry } from '../../shared/runs/head.ts'
-import type { ApprovalItem } from '../../shared/runs/run-items.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
+import type { ApprovalItem } from '../../shared/runs/run-store-items.ts'
 import {
   type AskedInSlack,
   approvalMessage,

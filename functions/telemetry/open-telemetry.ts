@@ -3,9 +3,9 @@ import type { Clock, Ids } from '../../shared/ports/host.ts'
 import type { KeyRef } from '../../shared/ports/secrets.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { callSpan } from '../../shared/telemetry/call-span.ts'
+import { type Attributes, otlpJson, type Span, type SpanLink } from '../../shared/telemetry/otlp-spans.ts'
 import { tracedRuns } from '../../shared/telemetry/run-spans.ts'
 import type { TelemetrySettings } from '../../shared/telemetry/settings.ts'
-import { type Attributes, otlpJson, type Span, type SpanLink } from '../../shared/telemetry/span.ts'
 import type { Telemetry } from '../../shared/telemetry/telemetry-port.ts'
 
 export interface TelemetryPlace {

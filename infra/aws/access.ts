@@ -1,8 +1,8 @@
 import { type ArnComponents, ArnFormat, type Stack } from 'aws-cdk-lib'
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import { bedrockModel } from '../../shared/providers/settings.ts'
+import { RUN_INDEXES } from '../../shared/runs/dynamodb-table.ts'
 import { anchorPrefix } from '../../shared/runs/hash-chain.ts'
-import { RUN_INDEXES } from '../../shared/runs/table.ts'
 import type { Right } from './grants.ts'
 import type { Names } from './names.ts'
 

@@ -25,7 +25,7 @@ import { Fault, type FaultName } from '../../shared/errors.ts'
 import { ROUTES, type RouteLine } from '../../shared/routes.ts'
 import { type ChosenRights, functionArn } from './access.ts'
 import { CatalogFunction, functionEnvironment } from './catalog-function.ts'
-import { functionsIn, isDeployed } from './functions.ts'
+import { functionsIn, isDeployed } from './function-sizes.ts'
 import type { Names } from './names.ts'
 import { WebAcl } from './web-acl.ts'
 

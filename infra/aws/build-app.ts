@@ -4,17 +4,17 @@ import { type App, Validations } from 'aws-cdk-lib'
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag'
 import type { Settings } from '../../shared/settings/settings.ts'
 import type { AskedModel, ChosenRights } from './access.ts'
-import { acknowledge } from './acknowledgements.ts'
 import { ApiStack } from './api-stack.ts'
+import { acknowledgeFindings } from './cdk-nag-acknowledgements.ts'
 import { encryptWithKey } from './customer-key.ts'
 import type { DagMachineProps } from './dag-machine.ts'
 import { AnchorsStack, DataStack } from './data-stack.ts'
+import type { DeploySettings } from './deploy-settings.ts'
 import { type DeployedDag, deployedResearch } from './deployed-dags.ts'
-import { DocumentsStack, keepLayout, requireRoom, shareDocuments } from './documents-stack.ts'
+import { DocumentsStack, pinStackCount, requireResourceRoom, shareDocuments } from './documents-stack.ts'
 import { MachinesStack } from './machines-stack.ts'
 import { Alarms, Dashboard } from './monitoring.ts'
 import { stageNames } from './names.ts'
-import type { DeploySettings } from './settings.ts'
 
 export interface AppParts {
   readonly app: App
@@ -69,10 +69,10 @@ export function buildApp({ app, deploy, settings, dags, built }: AppParts): void
   new Alarms(api, 'Alarms', { names, chosen, api: api.api, dags: all, email: deploy.alarm_email })
   new Dashboard(api, 'Dashboard', { names, apiName: names.table })
   for (const one of documents) one.addStackDependency(machines, 'its machines name a role, functions and a log group')
-  for (const one of [machines, ...documents]) keepLayout(one, spread)
+  for (const one of [machines, ...documents]) pinStackCount(one, spread)
   if (chosen.key !== undefined) encryptWithKey(chosen.key, [data, machines, api])
-  requireRoom([machines, ...documents, api], { documents: dags.length, spread })
-  acknowledge([data, ...anchors, machines, ...documents, api], names, chosen)
+  requireResourceRoom([machines, ...documents, api], { documents: dags.length, spread })
+  acknowledgeFindings([data, ...anchors, machines, ...documents, api], names, chosen)
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))
 }
 

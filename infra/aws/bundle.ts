@@ -4,7 +4,7 @@ import { FUNCTIONS } from '../../shared/catalog.ts'
 import { ROUTES } from '../../shared/routes.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import type { DeployedDag } from './deployed-dags.ts'
-import { entrySource, GENERATED, type NamedClients } from './entry.ts'
+import { entrySource, GENERATED, type NamedClients } from './entry-source.ts'
 import type { Names } from './names.ts'
 
 /** What is written into bundles besides code. */

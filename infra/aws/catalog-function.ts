@@ -8,7 +8,7 @@ import { FUNCTIONS, type FunctionLine } from '../../shared/catalog.ts'
 import { Fault } from '../../shared/errors.ts'
 import { type ChosenRights, functionArn, rightStatements } from './access.ts'
 import { keyStatements } from './customer-key.ts'
-import { functionSize } from './functions.ts'
+import { functionSize } from './function-sizes.ts'
 import { functionRights, policyName, type Right } from './grants.ts'
 import type { Names } from './names.ts'
 
@@ -160,7 +160,7 @@ export interface MachineFacts {
 }
 
 /**
- * The environment of one function, as functions/aws/settings.ts reads it: names and ARNs of what it has a right to,
+ * The environment of one function, as functions/aws/read-environment.ts reads it: names and ARNs of what it has a right to,
  * nothing else, never a secret.
  */
 export function functionEnvironment(

@@ -9,7 +9,7 @@ import {
   ObjectOwnership,
 } from 'aws-cdk-lib/aws-s3'
 import type { Construct } from 'constructs'
-import { RUN_TABLE } from '../../shared/runs/table.ts'
+import { RUN_TABLE } from '../../shared/runs/dynamodb-table.ts'
 import type { Names } from './names.ts'
 
 /** Each publication leaves the snapshot before it, of up to some hundred MB; index-graph stores the last again each day. */

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { compileDag } from '../../shared/compile/compile-dag.ts'
 import { researchMachine } from '../../shared/compile/research-machine.ts'
-import type { Routing } from '../../shared/document/agents.ts'
+import type { Routing } from '../../shared/document/bind-agents.ts'
 import { parseDag } from '../../shared/document/parse.ts'
-import { type TaskSettings, taskErrors } from '../../shared/document/tasks.ts'
+import { dagTaskIssues, type TaskSettings } from '../../shared/document/task-gates.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { MachineText } from '../../shared/runs/machine.ts'
-import type { DagError } from '../../shared/text/problem.ts'
+import type { DagError } from '../../shared/text/document-problems.ts'
 import { machineSlug } from './names.ts'
 
 /** A document of dags/ as it is deployed: a machine of its own, and its text inside start-run's bundle. */
@@ -51,7 +51,7 @@ function readDag(path: string, file: string, place: StageProviders): DeployedDag
   const name = file.replace(/^.*[\\/]/, '').replace(/\.ya?ml$/, '')
   const document = readFileSync(path, 'utf8')
   const parsed = parseDag(document, { name, providers: Object.keys(place.providers), routing: place })
-  const errors: readonly DagError[] = parsed.ok ? taskErrors(parsed.dag, place) : parsed.errors
+  const errors: readonly DagError[] = parsed.ok ? dagTaskIssues(parsed.dag, place) : parsed.errors
   if (!parsed.ok || errors.length > 0) {
     const lines = errors.map(({ line, column, message }) =>
       line === undefined ? `${file}: ${message}` : `${file}:${line}:${column}: ${message}`,

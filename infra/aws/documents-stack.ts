@@ -15,7 +15,7 @@ import { Fault } from '../../shared/errors.ts'
 import { sha256 } from '../../shared/text/canonical.ts'
 import { functionArn } from './access.ts'
 import { DagMachine, type DagMachineProps } from './dag-machine.ts'
-import { functionsIn } from './functions.ts'
+import { functionsIn } from './function-sizes.ts'
 import type { Names } from './names.ts'
 
 export interface DocumentsStackProps extends StackProps {
@@ -67,7 +67,7 @@ export function shareDocuments<Dag extends Pick<DagMachineProps['dag'], 'slug'>>
  * and AWS ends what runs on a machine that is deleted. So the number is a parameter, whose value stays as it was (the CDK's
  * CLI keeps values of parameters it is told nothing of), and a rule of the template refuses it before anything is changed.
  */
-export function keepLayout(stack: Stack, stacks: number): void {
+export function pinStackCount(stack: Stack, stacks: number): void {
   const parameter = new CfnParameter(stack, LAYOUT, {
     default: String(stacks),
     description: 'sluice:document_stacks of the first deployment; never another one',
@@ -96,7 +96,7 @@ interface Asked {
 }
 
 /** Fault InvalidInput too_many_documents, before anything is written. */
-export function requireRoom(stacks: readonly Stack[], asked: Asked): void {
+export function requireResourceRoom(stacks: readonly Stack[], asked: Asked): void {
   for (const stack of stacks) {
     const resources = stack.node.findAll().filter((node) => CfnResource.isCfnResource(node)).length
     if (resources <= RESOURCES) continue

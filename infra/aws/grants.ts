@@ -23,7 +23,7 @@ export function functionRights({
   return rights
 }
 
-/** Its code calls nothing of the outbox: its appends do, where webhooks are told of them (shared/webhooks/endpoint.ts). */
+/** Its code calls nothing of the outbox: its appends do, where webhooks are told of them (shared/webhooks/endpoint-deliveries.ts). */
 function nudgesOnly(ports: readonly string[], own: readonly Right[]): boolean {
   return ports.includes('outbox') && !own.some((right) => right.startsWith('outbox.'))
 }

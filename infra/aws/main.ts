@@ -5,11 +5,11 @@ import { App } from 'aws-cdk-lib'
 import { Fault } from '../../shared/errors.ts'
 import { buildApp } from './build-app.ts'
 import { bundleFunctions } from './bundle.ts'
+import { readDeploySettings } from './deploy-settings.ts'
 import { readDeployedDags } from './deployed-dags.ts'
 import { requireSmallTemplates } from './documents-stack.ts'
 import { stageNames } from './names.ts'
-import { readDeploySettings } from './settings.ts'
-import { readStageSettings, withContext } from './stage-settings.ts'
+import { readStageSettings, withCdkContext } from './stage-settings.ts'
 
 /** What `cdk synth`, `cdk deploy` and `npm run synth` start (cdk.json): needs no credentials and no network. */
 const built = mkdtempSync(join(tmpdir(), 'sluice-synth-'))
@@ -28,7 +28,7 @@ try {
 async function synthesize(root: string): Promise<void> {
   const app = new App()
   const deploy = readDeploySettings((key) => app.node.tryGetContext(key))
-  const settings = withContext(readStageSettings(root, deploy), deploy)
+  const settings = withCdkContext(readStageSettings(root, deploy), deploy)
   const dags = settings.dags.flatMap((dir) => readDeployedDags(join(root, dir), root, settings))
   await bundleFunctions(join(built, 'functions'), { settings, dags, names: stageNames(deploy.stage) })
   buildApp({ app, deploy, settings, dags, built })

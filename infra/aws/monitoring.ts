@@ -18,7 +18,7 @@ import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
 import { Construct } from 'constructs'
 import type { ChosenRights } from './access.ts'
 import type { DeployedDag } from './deployed-dags.ts'
-import { functionsIn, isDeployed } from './functions.ts'
+import { functionsIn, isDeployed } from './function-sizes.ts'
 import type { Names } from './names.ts'
 
 interface AlarmsProps {

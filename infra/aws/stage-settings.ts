@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { Fault, type Issue } from '../../shared/errors.ts'
 import { ResearchSettingsSchema } from '../../shared/research/settings.ts'
-import { SafetySchema } from '../../shared/runs/safety.ts'
-import { agentIssues, parseSettings, tenantIssues } from '../../shared/settings/parse.ts'
+import { SafetySchema } from '../../shared/runs/safety-settings.ts'
+import { parseSettings, providerReferenceIssues, tenantIssues } from '../../shared/settings/parse.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { schemaIssues } from '../../shared/text/schema-issues.ts'
-import type { DeploySettings } from './settings.ts'
+import type { DeploySettings } from './deploy-settings.ts'
 
 /**
  * The settings of a stage, from one file: the one `sluice:settings` names, else `sluice.<stage>.yaml`, else
@@ -102,9 +102,9 @@ function auditIssues({ audit, safety }: Settings): readonly Issue[] {
 }
 
 /** The settings of a deployment: those of its file, under what the CDK context says instead. Fault InvalidInput bad_settings. */
-export function withContext(file: Settings, deploy: DeploySettings): Settings {
-  const safe = withContextSafety(file, deploy.safety)
-  const told = withContextTenants(withContextResearch(safe, deploy.research), deploy)
+export function withCdkContext(file: Settings, deploy: DeploySettings): Settings {
+  const safe = withCdkContextSafety(file, deploy.safety)
+  const told = withCdkContextTenants(withCdkContextResearch(safe, deploy.research), deploy)
   const body_days = Math.max(deploy.retention_days, told.safety.retention_days) + 30
   return { ...withContextAuth(told, deploy.auth), body_days }
 }
@@ -113,7 +113,10 @@ export function withContext(file: Settings, deploy: DeploySettings): Settings {
  * The settings with the safety values of the CDK context (`sluice:safety`) over those of the file; it is noted which
  * they are, for GET /api/dag/safety. Fault InvalidInput bad_settings names each wrong one and what is allowed.
  */
-export function withContextSafety(settings: Settings, given: Readonly<Record<string, unknown>> | undefined): Settings {
+export function withCdkContextSafety(
+  settings: Settings,
+  given: Readonly<Record<string, unknown>> | undefined,
+): Settings {
   if (given === undefined) return settings
   const parsed = SafetySchema.safeParse({ ...settings.safety, ...given })
   if (parsed.success) return { ...settings, safety: parsed.data, safety_context: Object.keys(given) }
@@ -129,7 +132,7 @@ export function withContextSafety(settings: Settings, given: Readonly<Record<str
  * The settings with the CDK context's model of the research chain (`sluice:research`) over the file's; its provider is one
  * of the file's. Fault InvalidInput bad_settings names each wrong value and what is allowed.
  */
-export function withContextResearch(
+export function withCdkContextResearch(
   settings: Settings,
   given: Readonly<Record<string, unknown>> | undefined,
 ): Settings {
@@ -139,7 +142,7 @@ export function withContextResearch(
   const shape = parsed.success ? [] : schemaIssues(parsed.error, ResearchSettingsSchema, asked)
   const issues = [
     ...shape,
-    ...agentIssues({ providers: settings.providers, research: asked }).map((issue) => {
+    ...providerReferenceIssues({ providers: settings.providers, research: asked }).map((issue) => {
       return { ...issue, path: issue.path.replace('research.', '') }
     }),
   ]
@@ -155,7 +158,7 @@ export function withContextResearch(
  * The settings with the tenants of the CDK context (`sluice:tenants`) over those of the file, and with the tenants that
  * `sluice:auth` gives to IAM principals. Fault InvalidInput bad_settings names each that is not in the list.
  */
-export function withContextTenants(settings: Settings, { tenants, auth }: Pick<DeploySettings, 'tenants' | 'auth'>) {
+export function withCdkContextTenants(settings: Settings, { tenants, auth }: Pick<DeploySettings, 'tenants' | 'auth'>) {
   const roles = auth.mode === 'iam' ? auth.tenants : undefined
   const told: Settings = {
     ...settings,

@@ -3,7 +3,7 @@ import { createIsolate } from '../../functions/isolate/run-isolate.ts'
 import { judgeGate, replayVerdict } from '../../shared/gates/judge.ts'
 import { parseCheck } from '../../shared/gates/parse-check.ts'
 import type { Json } from '../../shared/text/canonical.ts'
-import { splitLines } from '../../shared/text/json.ts'
+import { splitLines } from '../../shared/text/json-limits.ts'
 
 /**
  * The program behind `sluice gates check --ndjson`: a line {"id","check","inputs","outputs","measured","answer","at",

@@ -1,5 +1,5 @@
 import type { Clock, Log } from '../../shared/ports/host.ts'
-import { redact } from '../../shared/text/redact.ts'
+import { redactForLog } from '../../shared/text/redact.ts'
 
 /** The clock of this machine. */
 export const systemClock: Clock = {
@@ -42,6 +42,6 @@ export function createLog(verbose: boolean): Log {
 }
 
 function write(level: string, message: string, facts: Readonly<Record<string, unknown>> | undefined): void {
-  const line = redact({ at: new Date().toISOString(), level, message, ...facts })
+  const line = redactForLog({ at: new Date().toISOString(), level, message, ...facts })
   process.stderr.write(`${JSON.stringify(line)}\n`)
 }

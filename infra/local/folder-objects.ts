@@ -14,7 +14,7 @@ import { readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Fault } from '../../shared/errors.ts'
 import type { ObjectStore } from '../../shared/ports/objects.ts'
-import { objectFault, objectHash, objectKey, ownObjectHash } from '../../shared/ports/objects.ts'
+import { hashOfObjectRef, hashOfOwnObjectRef, objectFault, objectKey } from '../../shared/ports/objects.ts'
 import { sha256 } from '../../shared/text/canonical.ts'
 
 /**
@@ -34,13 +34,13 @@ export function openObjects(folder: string): ObjectStore {
       return { ref: `objstore://${tenant}/${hash}`, sha256: hash, bytes: body.byteLength }
     },
     get: async (tenant, ref) => {
-      const hash = objectHash(tenant, ref)
+      const hash = hashOfObjectRef(tenant, ref)
       const body = read(join(folder, objectKey(tenant, hash)), ref)
       if (sha256(body) !== hash) throw objectFault('corrupt', ref)
       return body
     },
     has: async (tenant, ref) => {
-      const hash = ownObjectHash(tenant, ref)
+      const hash = hashOfOwnObjectRef(tenant, ref)
       return hash !== undefined && existsSync(join(folder, objectKey(tenant, hash)))
     },
   }

@@ -88,7 +88,7 @@ const MAX_WAITING = 100
  * their answers for a client that reads none (64 KiB of requests ask for gigabytes). A connection with more than 100
  * waiting is closed, and what waits on a closed one is not run.
  */
-export function inTurn(): (socket: Socket, run: () => Promise<void>) => void {
+export function takeRequestsInTurn(): (socket: Socket, run: () => Promise<void>) => void {
   const lines = new WeakMap<Socket, { last: Promise<void>; waiting: number }>()
   return (socket, run) => {
     const line = lines.get(socket) ?? { last: Promise.resolve(), waiting: 0 }

@@ -21,7 +21,9 @@ interface LoginParts {
  * The login of a local place whose settings ask for one: the function that API Gateway asks on AWS is asked here, and its
  * answer is read as there. Of each tenant without a token that may make others one is made and written into the data folder.
  */
-export async function openLogin(parts: LoginParts): Promise<(authorization: string) => Promise<Principal | undefined>> {
+export async function openLoginWithFirstTokens(
+  parts: LoginParts,
+): Promise<(authorization: string) => Promise<Principal | undefined>> {
   const tenants = parts.settings.auth?.mode === 'token' ? parts.settings.tenants : []
   for (const tenant of tenants) await makeFirst(parts, tenant)
   return async (authorizationToken) => {
@@ -32,7 +34,7 @@ export async function openLogin(parts: LoginParts): Promise<(authorization: stri
 }
 
 /** Where the first tokens of its tenants lie: files that were written by this start or an earlier one. */
-export function firstTokens({ auth, data_dir, tenants }: LoginParts['settings']): readonly string[] {
+export function firstTokenFiles({ auth, data_dir, tenants }: LoginParts['settings']): readonly string[] {
   if (auth?.mode !== 'token') return []
   return tenants.map((tenant) => join(data_dir, fileOf(tenant))).filter((file) => existsSync(file))
 }
@@ -74,7 +76,7 @@ async function makeFirst({ settings, host, world, principal }: LoginParts, tenan
 }
 
 /** The secret of one start, which every call is asked for where the settings name no other login (docs/tokens.md). */
-export function makeSecret(): string {
+export function makeLoginSecret(): string {
   return randomBytes(24).toString('base64url')
 }
 
@@ -82,14 +84,18 @@ export function makeSecret(): string {
  * Writes it where commands of the same user look, under the port it belongs to: sent anywhere else it would be whoever's
  * listens there.
  */
-export function keepSecret(dataDir: string, port: number, secret: string): { readonly file: string; forget(): void } {
+export function writeLoginSecret(
+  dataDir: string,
+  port: number,
+  secret: string,
+): { readonly file: string; forget(): void } {
   const file = join(dataDir, `login-${port}`)
   writeFileSync(file, `${secret}\n`, { mode: 0o600 })
   return { file, forget: () => rmSync(file, { force: true }) }
 }
 
 /** What an earlier start left, if it was killed, opens nothing any more. */
-export function forgetSecrets(dataDir: string): void {
+export function removeLoginSecrets(dataDir: string): void {
   const kept = readdirSync(dataDir).filter((name) => /^login-\d+$/.test(name))
   for (const name of kept) rmSync(join(dataDir, name), { force: true })
 }

@@ -1,7 +1,7 @@
 import { problemOf } from '../../shared/api/problem.ts'
 import { Fault } from '../../shared/errors.ts'
 import { createLog } from './core.ts'
-import { firstTokens } from './login.ts'
+import { firstTokenFiles } from './login.ts'
 import { openPlace, type Place } from './place.ts'
 import { readSettings } from './settings.ts'
 
@@ -20,7 +20,7 @@ async function main(): Promise<void> {
   stopOnSignal(place)
   const { auth, data_dir } = settings
   const secret = place.opened === undefined ? {} : { login: 'secret' }
-  const login = auth === undefined ? secret : { login: auth.mode, first_tokens: firstTokens(settings) }
+  const login = auth === undefined ? secret : { login: auth.mode, first_tokens: firstTokenFiles(settings) }
   say({ ready: true, url: place.url, pid: process.pid, data_dir, ...login, ...place.opened })
 }
 

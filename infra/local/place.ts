@@ -16,11 +16,11 @@ import type { Clock, Log } from '../../shared/ports/host.ts'
 import type { Provider } from '../../shared/providers/provider.ts'
 import { type Settings, withLocalPeople } from '../../shared/settings/settings.ts'
 import type { World } from '../../shared/world.ts'
+import { assembleLocalWorld } from './assemble-world.ts'
 import { createLog, systemClock } from './core.ts'
 import { openDatabase, storeFault } from './database.ts'
-import { openEngine } from './engine.ts'
-import { missingKeys } from './keyed-ports.ts'
-import { forgetSecrets, localPrincipal } from './login.ts'
+import { localPrincipal, removeLoginSecrets } from './login.ts'
+import { missingKeys } from './ports-with-keys.ts'
 import { type ServedPlace, servePlace } from './server.ts'
 import { startSweeps } from './sweep.ts'
 
@@ -81,10 +81,10 @@ async function openSteps(
   const settings = withLocalPeople(given, principal)
   makeFolder(settings.data_dir)
   undone(lockFolder(settings.data_dir))
-  forgetSecrets(settings.data_dir)
+  removeLoginSecrets(settings.data_dir)
   const db = openDatabase(settings.data_dir)
   undone(() => db.close())
-  const engine = await openEngine({ settings, db, clock, log, providers, keys })
+  const engine = await assembleLocalWorld({ settings, db, clock, log, providers, keys })
   undone(() => engine.close())
   const { host, world } = engine
   const served = { settings, host, world, principal, consoleDir: options.console_dir, asks: options.login === true }

@@ -2,8 +2,8 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Log } from '../../shared/ports/host.ts'
 import { removeEndedExecutions } from './asl/sqlite-journal.ts'
 import { removeOldObjects } from './folder-objects.ts'
-import { bodyFinder, removeRunEntities } from './graph-store/retention.ts'
-import { endedRunsRemover, removeOldKept } from './run-store/retention.ts'
+import { entityBodyPredicate, removeRunEntities } from './graph-store/retention.ts'
+import { endedRunsRemover, removeOldSharedItems } from './run-store/retention.ts'
 
 const DAY_MS = 86_400_000
 
@@ -35,10 +35,10 @@ export function createRetention({ db, folder, retention_days, log }: RetentionPa
       await new Promise<void>((resolve) => setImmediate(resolve))
     }
     removeRunEntities(db)
-    removeOldKept(db, before)
+    removeOldSharedItems(db, before)
     removeEndedExecutions(db, cutoff)
     const oldest = Math.min(cutoff - OBJECTS_LONGER_DAYS * DAY_MS, oldestLiving(db) - retention_days * DAY_MS)
-    const objects = await removeOldObjects(folder, oldest, bodyFinder(db))
+    const objects = await removeOldObjects(folder, oldest, entityBodyPredicate(db))
     if (runs + objects > 0) log.info('removed what was older than the retention', { runs, objects, retention_days })
   }
 }

@@ -2,10 +2,10 @@ import { isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { requireCaller } from '../../shared/api/caller.ts'
+import { requireCaller } from '../../shared/api/require-caller.ts'
 import { type Principal, principalName } from '../../shared/auth/principal.ts'
 import {
-  enterPage,
+  exchangeLoginSecret,
   holdsSecret,
   holdsSession,
   loginNeeded,
@@ -20,8 +20,15 @@ import type { Settings } from '../../shared/settings/settings.ts'
 import type { World } from '../../shared/world.ts'
 import { createConsole } from './console.ts'
 import type { Host } from './host.ts'
-import { type Answer, inTurn, problemAnswer, readBody, requireSameOrigin, sendAnswer } from './http-exchange.ts'
-import { keepSecret, makeSecret, openLogin } from './login.ts'
+import {
+  type Answer,
+  problemAnswer,
+  readBody,
+  requireSameOrigin,
+  sendAnswer,
+  takeRequestsInTurn,
+} from './http-exchange.ts'
+import { makeLoginSecret, openLoginWithFirstTokens, writeLoginSecret } from './login.ts'
 import { matchRoute } from './router.ts'
 import { takeUpload, uploadHash } from './uploads.ts'
 
@@ -52,7 +59,7 @@ interface LocalServer {
  */
 export async function listen(port: number, parts: ServerParts): Promise<LocalServer> {
   const live = new Set<AbortController>()
-  const turn = inTurn()
+  const turn = takeRequestsInTurn()
   const { consoleDir, secret } = parts
   const pages = { session: randomBytes(24).toString('hex'), secret }
   const served = { ...parts, console: createConsole(consoleDir), pages }
@@ -143,7 +150,7 @@ async function answerOf(request: IncomingMessage, parts: Served, signal: AbortSi
   requireSameOrigin(request)
   const method = request.method ?? 'GET'
   const [path = '/', query = ''] = splitOnce(request.url ?? '/', '?')
-  const entered = enterPage({ port: portOf(request), method, url: request.url ?? '/' }, parts.pages)
+  const entered = exchangeLoginSecret({ port: portOf(request), method, url: request.url ?? '/' }, parts.pages)
   if (entered !== undefined) return entered
   const upload = uploadHash(method, path)
   if (upload !== undefined) {
@@ -255,8 +262,9 @@ export interface ServedPlace extends LocalServer {
 /** The server of a place, with a login where its settings or its start ask for one. */
 export async function servePlace(served: ServedParts): Promise<ServedPlace> {
   const { settings, host, world, principal, consoleDir, asks } = served
-  const login = settings.auth === undefined ? undefined : await openLogin({ settings, host, world, principal })
-  const secret = asks && login === undefined ? makeSecret() : undefined
+  const login =
+    settings.auth === undefined ? undefined : await openLoginWithFirstTokens({ settings, host, world, principal })
+  const secret = asks && login === undefined ? makeLoginSecret() : undefined
   const server = await listen(settings.port, {
     host,
     objects: world.objects,
@@ -271,7 +279,7 @@ export async function servePlace(served: ServedParts): Promise<ServedPlace> {
 }
 
 function withSecret(server: LocalServer, dataDir: string, secret: string): ServedPlace {
-  const kept = keepSecret(dataDir, Number(new URL(server.url).port), secret)
+  const kept = writeLoginSecret(dataDir, Number(new URL(server.url).port), secret)
   return {
     url: server.url,
     opened: { console_url: loginUrl(server.url, secret), login_file: kept.file },

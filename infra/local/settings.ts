@@ -6,7 +6,7 @@ import { Fault } from '../../shared/errors.ts'
 import type { ProviderSettings } from '../../shared/providers/settings.ts'
 import { parseSettings } from '../../shared/settings/parse.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
-import { slackKeyNames, telemetryKeyNames, webhookKeyNames } from './keyed-ports.ts'
+import { slackKeyNames, telemetryKeyNames, webhookKeyNames } from './ports-with-keys.ts'
 
 /** What a place is opened with. All folders are absolute. */
 export interface PlaceSettings {

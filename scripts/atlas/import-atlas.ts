@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { importGraph } from '../../clients/cli/graph/import-graph.ts'
 import type { Target } from '../../clients/cli/server/api.ts'
-import { durationWords } from '../../clients/cli/terminal/words.ts'
+import { durationWords } from '../../clients/cli/terminal/format.ts'
 import { atlasEntities } from './atlas-entities.ts'
 import { readSources } from './sources.ts'
 

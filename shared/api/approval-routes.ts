@@ -4,7 +4,7 @@ import { DeclaredSchema } from '../auth/principal.ts'
 import { StoredValueSchema } from '../runs/event.ts'
 import { ASKED_ABOUT } from '../runs/head.ts'
 import { queryInt, type RouteSchema } from './route-schema.ts'
-import { AskedGatesSchema, RaiseSchema, RunChangesSchema, VoteSchema } from './run-parts.ts'
+import { AskedGatesSchema, RaiseSchema, RunChangesSchema, VoteSchema } from './route-schema-parts.ts'
 
 const text = z.string()
 const count = z.int().min(0)

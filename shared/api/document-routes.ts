@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { LIMITS } from '../limits.ts'
-import { RunGraphSchema } from '../plan/graph.ts'
-import { PlanSchema } from '../plan/plan.ts'
+import { RunGraphSchema } from '../plan/graph-schema.ts'
+import { PlanSchema } from '../plan/plan-schema.ts'
 import { type RouteSchema, RunParamsSchema } from './route-schema.ts'
 
 const text = z.string()
@@ -9,7 +9,7 @@ const text = z.string()
 const seconds = z.number().min(0).max(31_536_000)
 
 /** Routes that say what a DAG will do or is doing, and what a document may hold; they change nothing. */
-export const PLAN_ROUTES = {
+export const DOCUMENT_ROUTES = {
   'plan-dag': {
     summary: 'What runs of a document will do: critical path, time, transitions, events, joins, costs, limits',
     body: z.strictObject({

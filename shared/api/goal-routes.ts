@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { FINAL_STATUSES } from '../goals/two-gates.ts'
+import { FINAL_STATUSES } from '../goals/decision-table.ts'
 import { RUN_STATES, SHOWN_STATES } from '../runs/head.ts'
 import { type RouteSchema, RunParamsSchema } from './route-schema.ts'
-import { MADE_RUN, RUN_VALUES } from './run-parts.ts'
+import { MADE_RUN, RUN_VALUES } from './route-schema-parts.ts'
 
 const text = z.string()
 const count = z.int().min(0)

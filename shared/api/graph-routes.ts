@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { EntitySchema } from '../graph/entity.ts'
 import { BATCH } from '../graph/graph-store.ts'
 import { TripleSchema } from '../graph/triple.ts'
-import { CandidateSchema } from '../research/payloads/evidence.ts'
+import { CandidateSchema } from '../research/payloads/candidate-and-evidence.ts'
 import { queryInt, type RouteSchema } from './route-schema.ts'
 
 const text = z.string()

@@ -4,7 +4,7 @@ import type { AuthSettings } from '../auth/settings.ts'
 import { ROUTES, type RouteLine } from '../routes.ts'
 import { canonicalJson, type Json } from '../text/canonical.ts'
 import { CONTROL_ROUTES } from './control-routes.ts'
-import { PLAN_ROUTES, VALIDATE_DAG } from './document-routes.ts'
+import { DOCUMENT_ROUTES, VALIDATE_DAG } from './document-routes.ts'
 import { GOAL_ROUTES } from './goal-routes.ts'
 import { GRAPH_ROUTES } from './graph-routes.ts'
 import { LINEAGE_ROUTES } from './lineage-routes.ts'
@@ -14,7 +14,7 @@ import { RESEARCH_ROUTES } from './research-routes.ts'
 import { ProblemSchema, type RouteSchema } from './route-schema.ts'
 import { RUN_DATA_ROUTES } from './run-data-routes.ts'
 import { RUN_ROUTES } from './run-routes.ts'
-import { START_RUN } from './start-routes.ts'
+import { START_RUN } from './start-run-route.ts'
 import { TOKEN_ROUTES } from './token-routes.ts'
 import { RECORD_RUN, VERIFY_RUN } from './verify-routes.ts'
 import { WEBHOOK_ROUTES } from './webhook-routes.ts'
@@ -135,7 +135,7 @@ function anyJson({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonS
 const DAG_SCHEMAS = {
   'start-run': START_RUN,
   'validate-dag': VALIDATE_DAG,
-  ...PLAN_ROUTES,
+  ...DOCUMENT_ROUTES,
   ...RUN_ROUTES,
   'verify-run': VERIFY_RUN,
   'record-run': RECORD_RUN,

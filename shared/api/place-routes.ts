@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { TaskGateSettingsSchema } from '../dag/task-gate.ts'
+import { TaskGateSettingsSchema } from '../dag/task-gate-settings.ts'
 import { HEALTH_PARTS, PartHealthSchema } from '../ports/health.ts'
 import { SettingsSchema } from '../settings/settings.ts'
 import { StartHoldSchema } from './control-routes.ts'

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { StoredValueSchema } from '../runs/event.ts'
 import type { Json } from '../text/canonical.ts'
 import { queryInt, type RouteSchema, RunParamsSchema } from './route-schema.ts'
-import { UnpricedSchema } from './run-parts.ts'
+import { UnpricedSchema } from './route-schema-parts.ts'
 
 const text = z.string()
 const count = z.int().min(0)

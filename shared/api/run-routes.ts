@@ -5,7 +5,7 @@ import { ASKED_ABOUT, RUN_STATES, SHOWN_STATES } from '../runs/head.ts'
 import { RUN_ROLES } from '../runs/run-store.ts'
 import { LIST_APPROVALS } from './approval-routes.ts'
 import { queryInt, type RouteSchema, RunParamsSchema } from './route-schema.ts'
-import { AskedGatesSchema, RaiseSchema, RunChangesSchema, UnpricedSchema, VoteSchema } from './run-parts.ts'
+import { AskedGatesSchema, RaiseSchema, RunChangesSchema, UnpricedSchema, VoteSchema } from './route-schema-parts.ts'
 
 const text = z.string()
 const count = z.int().min(0)

@@ -1,6 +1,6 @@
 import type { EventData, RunEvent } from '../runs/event.ts'
 import { CHAIN_START, chainHash } from '../runs/hash-chain.ts'
-import { redactSecrets, redactTexts } from '../text/redact.ts'
+import { redactSecrets, redactSecretsIn } from '../text/redact.ts'
 
 /** What GET run says of one approval, as far as a record of it needs that. */
 export interface AuditedApproval {
@@ -113,7 +113,7 @@ function described(event: RunEvent, approval: AuditedApproval | undefined): Read
   if (event.type === 'approval:requested') {
     const { prompt, gates, raise } = approval
     const asked = { ...(gates === undefined ? {} : { gates }), ...(raise === undefined ? {} : { raise }) }
-    return redactTexts({ prompt, shown: hashesOf(approval), ...asked })
+    return redactSecretsIn({ prompt, shown: hashesOf(approval), ...asked })
   }
   if (event.type !== 'approval:decided') return {}
   const why = event.data.feedback_ref === undefined ? undefined : whyOf(event, approval)

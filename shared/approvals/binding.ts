@@ -44,11 +44,11 @@ export interface BindingFacts {
 
 /** Whether a block's run may ask people before what is behind it goes on: itself, or in the child run it opens. */
 export function asksPeople(block: Block, children: Meta['children']): boolean {
-  return block.approval !== undefined || childOf(block, children)?.asks === true
+  return block.approval !== undefined || childDocumentOf(block, children)?.asks === true
 }
 
 /** What is known of the document of the child run a block opens. */
-export function childOf(block: Block, children: Meta['children'] = {}): ChildDocument | undefined {
+export function childDocumentOf(block: Block, children: Meta['children'] = {}): ChildDocument | undefined {
   if (block.mode !== 'dag' || !Object.hasOwn(children, block.dag.name)) return undefined
   return children[block.dag.name]
 }
@@ -67,7 +67,7 @@ export function feedingBlocks(dag: Pick<Dag, 'blocks'>, asking: string): readonl
 }
 
 /** The blocks with an approval whose decision, or whose not being asked, lets this one run; not itself. */
-export function governorsOf(dag: Pick<Dag, 'blocks'>, id: string): readonly Block[] {
+export function governingBlocks(dag: Pick<Dag, 'blocks'>, id: string): readonly Block[] {
   return dag.blocks.filter((block) => block.approval !== undefined && governs(dag, block.id, id))
 }
 
@@ -125,7 +125,10 @@ export function contextKeysOf(dag: Dag, block: Block, overrides: Readonly<Record
 }
 
 /** `block.output` of everything that is wired into these blocks from outside of them. */
-export function wiredFrom(blocks: readonly Block[], overrides: Readonly<Record<string, Json>>): readonly string[] {
+export function outputsWiredInto(
+  blocks: readonly Block[],
+  overrides: Readonly<Record<string, Json>>,
+): readonly string[] {
   const inside = new Set(blocks.map(({ id }) => id))
   const names = blocks.flatMap((block) =>
     Object.entries(block.inputs).flatMap(([port, { from }]) =>
@@ -157,14 +160,16 @@ export function bindingOf(asking: string, facts: BindingFacts): Binding {
     context: Object.fromEntries(
       keys.flatMap((key) => (Object.hasOwn(context, key) ? [[key, context[key] ?? null]] : [])),
     ),
-    outputs: Object.fromEntries(wiredFrom(blocks, overrides).map((name) => [name, hashIfKnown(name)])),
+    outputs: Object.fromEntries(outputsWiredInto(blocks, overrides).map((name) => [name, hashIfKnown(name)])),
     blocks: blocks.map(({ id }) => id),
     ...(feeds.length === 0 ? {} : { feeds: feeds.map(({ id }) => id) }),
     definitions: Object.fromEntries(all.map(({ id, hash }) => [id, hash])),
     ...(opened.length === 0 || children === undefined
       ? {}
       : {
-          children: Object.fromEntries(opened.map(([name, block]) => [name, childOf(block, children)?.hash ?? null])),
+          children: Object.fromEntries(
+            opened.map(([name, block]) => [name, childDocumentOf(block, children)?.hash ?? null]),
+          ),
         }),
     ...(above === undefined ? {} : { above }),
   }
@@ -195,7 +200,7 @@ export function boundContext(
 }
 
 /** Of decisions that bind the same block to different values, and of outputs that are not those bound: why it may not run. */
-export function staleBecause(
+export function staleReason(
   block: Block,
   bindings: readonly Binding[],
   outputs: Readonly<Record<string, string>>,
@@ -221,7 +226,7 @@ function hashOf(value: Json): string {
 }
 
 /** In what two bindings of one block differ, in words. */
-export function boundChanges(then: Binding, now: Binding): readonly string[] {
+export function bindingDifferences(then: Binding, now: Binding): readonly string[] {
   const differing = (word: string, a: Readonly<Record<string, Json>> = {}, b: Readonly<Record<string, Json>> = {}) =>
     [...new Set([...Object.keys(a), ...Object.keys(b)])]
       .filter(
@@ -241,7 +246,7 @@ export function boundChanges(then: Binding, now: Binding): readonly string[] {
 }
 
 /** Context keys that may not change any more: those that a question which was asked, or passed, bound or stands for. */
-export function lockedKeys(
+export function lockedContextKeys(
   dag: Dag,
   overrides: Readonly<Record<string, Json>>,
   state: {

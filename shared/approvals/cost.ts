@@ -1,5 +1,5 @@
 import type { Block, Dag } from '../dag/dag.ts'
-import type { Routing } from '../document/agents.ts'
+import type { Routing } from '../document/bind-agents.ts'
 import { modelCost } from '../plan/cost.ts'
 import type { RunBudget } from '../runs/budget.ts'
 

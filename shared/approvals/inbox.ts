@@ -1,11 +1,11 @@
 import type { Dag } from '../dag/dag.ts'
-import type { Routing } from '../document/agents.ts'
-import { type BlockPositions, blockLane } from '../runs/head.ts'
+import type { Routing } from '../document/bind-agents.ts'
+import { type BlockPositions, blockOrdinal } from '../runs/head.ts'
 import { readOrdinal } from '../runs/lane.ts'
-import { runLinks } from '../runs/links.ts'
-import { type Asked, shownStatus } from '../runs/run-store.ts'
+import { runApiPaths } from '../runs/run-api-paths.ts'
+import { type Asked, shownApprovalStatus } from '../runs/run-store.ts'
 import { approvalCost } from './cost.ts'
-import { askedParts, blocksToCome } from './question.ts'
+import { blocksToCome, questionDetails } from './question-details.ts'
 import { approvalRisk } from './risk.ts'
 
 interface EntryFacts {
@@ -19,7 +19,7 @@ interface EntryFacts {
 /** One question as the inbox shows it, but for the values and for who asks (GET /api/dag/approvals). */
 export function inboxEntry(asked: Asked, facts: EntryFacts) {
   const { item, meta, head, at } = asked
-  const status = shownStatus(head, item.id) ?? 'pending'
+  const status = shownApprovalStatus(head, item.id) ?? 'pending'
   const isOpen = status === 'pending'
   const { quorum = 1, about = 'dispatch' } = item
   const end = isOpen ? facts.now : Date.parse(head.approvals[item.id]?.decided_at ?? at)
@@ -35,7 +35,7 @@ export function inboxEntry(asked: Asked, facts: EntryFacts) {
     digest: item.digest,
     edit: [],
     on_reject: 'fail' as const,
-    ...askedParts(item),
+    ...questionDetails(item),
     on_timeout: item.on_timeout,
     starter: meta.starter,
     requested_at: item.requested_at,
@@ -46,7 +46,7 @@ export function inboxEntry(asked: Asked, facts: EntryFacts) {
     quorum,
     ...progressOf(asked, isOpen),
     ...weighed(asked, facts),
-    links: { run: runLinks(meta.run_id).self ?? '', decide: runLinks(meta.run_id).approvals ?? '' },
+    links: { run: runApiPaths(meta.run_id).self ?? '', decide: runApiPaths(meta.run_id).approvals ?? '' },
   }
 }
 
@@ -68,7 +68,7 @@ function progressOf({ item, head, at }: Asked, isOpen: boolean) {
 }
 
 function weighed({ item, head }: Asked, { dag, places, routing }: EntryFacts) {
-  const laneOf = (id: string) => blockLane(places, head, id)
+  const laneOf = (id: string) => blockOrdinal(places, head, id)
   const hasEnded = (id: string) => readOrdinal(laneOf(id) ?? 0).outcome !== undefined
   const coming = blocksToCome(dag, item, hasEnded)
   const begun = new Set(dag.blocks.flatMap(({ id }) => (laneOf(id) === undefined ? [] : [id])))

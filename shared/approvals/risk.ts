@@ -1,8 +1,8 @@
 import type { Block } from '../dag/dag.ts'
-import { leafChecks } from '../gates/check.ts'
+import { leafChecks } from '../gates/check-composition.ts'
 import { asksWaiver } from '../runs/approval.ts'
 import type { ApprovalCost } from './cost.ts'
-import type { Question } from './question.ts'
+import type { Question } from './question-details.ts'
 
 export const RISK_LEVELS = ['low', 'medium', 'high'] as const
 export type RiskLevel = (typeof RISK_LEVELS)[number]

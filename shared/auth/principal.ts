@@ -31,7 +31,7 @@ export type Declared = z.infer<typeof DeclaredSchema>
 export const DECLARED_HEADER = 'x-sluice-client'
 
 /** `cli`, `cli --yes`, `console`, `mcp`; whatever else is sent says nothing. */
-export function readDeclared(header: string | undefined): Declared | undefined {
+export function readDeclaredClient(header: string | undefined): Declared | undefined {
   const [client, yes, ...more] = (header ?? '').split(' ')
   const isYes = yes === '--yes'
   if (more.length > 0 || (yes !== undefined && !isYes)) return undefined
@@ -63,7 +63,7 @@ export function personName(principal: Principal): string | undefined {
 }
 
 /** The person a principal is where that is not its own name: what is recorded beside it. */
-export function otherName(principal: Principal): string | undefined {
+export function otherPersonName(principal: Principal): string | undefined {
   const person = personName(principal)
   return person === principalName(principal) ? undefined : person
 }

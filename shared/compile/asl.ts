@@ -92,7 +92,7 @@ export interface Machine {
 }
 
 /** Machine text with the placeholders of these values replaced, all others left as they are. */
-export function bindKnown(text: string, values: Readonly<Record<string, string>>): string {
+export function bindKnownPlaceholders(text: string, values: Readonly<Record<string, string>>): string {
   return text.replace(/\$\{([^}]*)\}/g, (whole, name: string) =>
     Object.hasOwn(values, name) ? written(values[name]) : whole,
   )

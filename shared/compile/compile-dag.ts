@@ -2,9 +2,10 @@ import type { BounceModule } from '../dag/bounce-modules.ts'
 import type { Block, Dag } from '../dag/dag.ts'
 import { Fault } from '../errors.ts'
 import type { MachineText } from '../runs/machine.ts'
+import type { Upstream } from './adjacency-rows.ts'
 import type { Machine } from './asl.ts'
 import type { CompiledBlock } from './emit-block.ts'
-import { emitMachine, emitPiece, placeholderOfPart } from './emit-machine.ts'
+import { emitMachine, emitPartMachine, placeholderOfPart } from './emit-machine.ts'
 import {
   type ContractedOrder,
   contractModules,
@@ -14,8 +15,7 @@ import {
   type OrderNode,
   type Signals,
 } from './name-steps.ts'
-import type { Upstream } from './rows.ts'
-import { type Caps, fitsWhole, splitMachine } from './split-machine.ts'
+import { fitsOneMachine, type MachineCaps, splitMachine } from './split-machine.ts'
 
 /** A DAG as a state machine, and further ones where it is too large for one. */
 export interface CompiledDag {
@@ -49,7 +49,7 @@ interface CompilableDag {
 }
 
 /** A machine is cut at 70 % of Step Functions' 1 MB and 80 % of its 25,000 events. */
-const CAPS: Caps = { bytes: 700_000, events: 20_000 }
+const CAPS: MachineCaps = { bytes: 700_000, events: 20_000 }
 
 /**
  * Compiles a checked DAG of any size to Amazon States Language (JSONata only): every block starts exactly when its own
@@ -57,8 +57,8 @@ const CAPS: Caps = { bytes: 700_000, events: 20_000 }
  * `over_ordered` lists it. See docs/compiler.md. Fault InvalidInput dag_too_large when a piece that cannot be cut
  * exceeds `caps`.
  */
-export function compileDag(dag: CompilableDag, caps: Caps = CAPS): CompiledDag {
-  const blocks = askingBlocks(dag.blocks, dag.budget)
+export function compileDag(dag: CompilableDag, caps: MachineCaps = CAPS): CompiledDag {
+  const blocks = markAskingBlocks(dag.blocks, dag.budget)
   const order = contractModules(blocks, upstreamIndexes(blocks))
   const { sequence, signals, joins, parallels } = nameSteps(order, blocks, '_settle')
   const mayFit = blocks.length * LEAST_BYTES <= caps.bytes
@@ -83,15 +83,15 @@ interface MachineTexts {
 }
 
 /** One machine, if it has room for everything. */
-function emitWhole(sequence: NamedSequence, signals: Signals, caps: Caps): MachineTexts | undefined {
+function emitWhole(sequence: NamedSequence, signals: Signals, caps: MachineCaps): MachineTexts | undefined {
   const text = emitMachine(sequence, signals)
-  return fitsWhole(sequence, signals, text, caps) ? { text, parts: [] } : undefined
+  return fitsOneMachine(sequence, signals, text, caps) ? { text, parts: [] } : undefined
 }
 
-function emitParts(sequence: NamedSequence, signals: Signals, caps: Caps, parallels: number): MachineTexts {
+function emitParts(sequence: NamedSequence, signals: Signals, caps: MachineCaps, parallels: number): MachineTexts {
   const split = splitMachine(sequence, signals, caps, parallels)
   const parts = split.parts.map((part, i) =>
-    readable({ key: placeholderOfPart(i + 1), text: emitPiece(part, signals) }),
+    readable({ key: placeholderOfPart(i + 1), text: emitPartMachine(part, signals) }),
   )
   return { text: emitMachine(split.main, signals), parts }
 }
@@ -144,7 +144,7 @@ export type AskingBlock = Omit<CompiledBlock, 'asks'> & {
 }
 
 /** The blocks with what they may ask; those of a document without questions are the same ones. */
-export function askingBlocks(blocks: readonly AskingBlock[], budget: Dag['budget']): readonly CompiledBlock[] {
+export function markAskingBlocks(blocks: readonly AskingBlock[], budget: Dag['budget']): readonly CompiledBlock[] {
   const asksForMore = budget?.on_exceed === 'ask'
   return blocks.map((block) => {
     const asked = (asksForMore ? 1 : 0) + phaseAsking(block.pre_gates) + phaseAsking(block.post_gates)

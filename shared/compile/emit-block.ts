@@ -62,7 +62,7 @@ function emitApproval(block: CompiledBlock, { epoch }: Emission): States {
   const Output = epoch ? { Output: { e: EPOCH } } : {}
   return {
     [`_approve_${id}`]: {
-      ...awaitToken('request-approval', { block: id, ...epochIn(epoch) }),
+      ...awaitToken('request-approval', { block: id, ...epochField(epoch) }),
       TimeoutSeconds: approval.timeout_sec + APPROVAL_GRACE_SEC,
       Catch: [{ ErrorEquals: ['States.Timeout'], Next, ...Output }],
       ...Output,
@@ -76,17 +76,17 @@ function emitAsk(block: CompiledBlock, { epoch }: Emission): States {
   const { id, asks } = block
   if (asks === undefined) return {}
   const Output = epoch ? { Output: { e: EPOCH } } : {}
-  return { [`_ask_${id}`]: { ...awaitAnswer({ block: id, ...epochIn(epoch) }), ...Output, Next: workOf(block) } }
+  return { [`_ask_${id}`]: { ...awaitAnswer({ block: id, ...epochField(epoch) }), ...Output, Next: workOf(block) } }
 }
 
 function awaitAnswer(payload: Readonly<Record<string, unknown>>) {
-  return awaitUntimed('request-approval', { ...payload, ask: true })
+  return waitWithoutTimeout('request-approval', { ...payload, ask: true })
 }
 
 /** One state and `_retry_<id>`, a wait the function asks for by raising RetryBlock. */
 function emitSingle(block: CompiledBlock, { signals, epoch }: Emission, onward: Onward): States {
   const { id } = block
-  const payload = { block: id, ...joinsOf(signals.get(id)), ...epochIn(epoch) }
+  const payload = { block: id, ...joinsOf(signals.get(id)), ...epochField(epoch) }
   return { [id]: { ...runBlock(block, payload, epoch), Output: PAYLOAD, ...onward } }
 }
 
@@ -95,14 +95,14 @@ function emitForeach(block: CompiledBlock, { signals, epoch }: Emission, onward:
   const { id, foreach } = block
   return {
     [`_items_${id}`]: {
-      ...runBlock(block, { block: id, phase: 'items', ...epochIn(epoch) }, epoch),
+      ...runBlock(block, { block: id, phase: 'items', ...epochField(epoch) }, epoch),
       Output: epoch ? { items: PAYLOAD, e: EPOCH } : PAYLOAD,
       Next: `_map_${id}`,
     },
     [`_map_${id}`]: {
       Type: 'Map',
       Items: epoch ? '{% $states.input.items %}' : '{% $states.input %}',
-      ItemSelector: { i: '{% $states.context.Map.Item.Value %}', ...epochIn(epoch) },
+      ItemSelector: { i: '{% $states.context.Map.Item.Value %}', ...epochField(epoch) },
       MaxConcurrency: Math.min(foreach?.max_concurrency ?? 1, MOST_ITEMS_AT_ONCE),
       ItemProcessor: { StartAt: id, States: emitItem(block, epoch) },
       Output: epoch ? { e: EPOCH } : {},
@@ -116,8 +116,8 @@ function emitForeach(block: CompiledBlock, { signals, epoch }: Emission, onward:
 function emitItem(block: CompiledBlock, epoch: boolean): States {
   const { id, asks } = block
   const [again, ask] = [`_again_${id}`, `_item_ask_${id}`]
-  const item = { i: '{% $states.input.i %}', ...epochIn(epoch) }
-  const payload = { block: id, item: item.i, ...epochIn(epoch) }
+  const item = { i: '{% $states.input.i %}', ...epochField(epoch) }
+  const payload = { block: id, item: item.i, ...epochField(epoch) }
   const Catch = [{ ErrorEquals: ['RetryBlock'], Next: again, Output: { ...item, s: RETRY_SECONDS } }]
   const asking = { ErrorEquals: ['AskPerson'], Next: ask, Output: item }
   const catchers = asks?.items === true ? [...Catch, asking] : Catch
@@ -134,7 +134,7 @@ function emitChild(block: CompiledBlock, { signals, epoch }: Emission, onward: O
   const { id } = block
   return {
     [id]: {
-      ...awaitToken('open-child', { block: id, ...epochIn(epoch) }),
+      ...awaitToken('open-child', { block: id, ...epochField(epoch) }),
       ...(epoch ? { Output: { e: EPOCH } } : {}),
       Next: `_close_${id}`,
     },
@@ -144,7 +144,7 @@ function emitChild(block: CompiledBlock, { signals, epoch }: Emission, onward: O
 
 function emitClose(block: CompiledBlock, { signals, epoch }: Emission, onward: Onward): States {
   const { id } = block
-  const payload = { block: id, phase: 'close', ...joinsOf(signals.get(id)), ...epochIn(epoch) }
+  const payload = { block: id, phase: 'close', ...joinsOf(signals.get(id)), ...epochField(epoch) }
   return { [`_close_${id}`]: { ...runBlock(block, payload, epoch), Output: PAYLOAD, ...onward } }
 }
 
@@ -176,7 +176,7 @@ export type CompiledBlock = Pick<Block, 'id' | 'upstream' | 'on_gate_fail'> & {
 export const EPOCH = '{% $states.input.e ? $states.input.e : 0 %}'
 
 /** The member `e` of payloads, inputs and outputs inside a bounce module. */
-export function epochIn(epoch: boolean): { readonly e?: string } {
+export function epochField(epoch: boolean): { readonly e?: string } {
   return epoch ? { e: EPOCH } : {}
 }
 
@@ -229,7 +229,7 @@ export function callFunction(
  * A join, which its last source answers, or a question in the middle of an attempt, which the store expires. It has no
  * time-out of its own, so that whatever goes wrong is a fault of the call, which is safe to repeat.
  */
-export function awaitUntimed(name: string, payload: Readonly<Record<string, unknown>>): FunctionTask {
+export function waitWithoutTimeout(name: string, payload: Readonly<Record<string, unknown>>): FunctionTask {
   return { ...awaitToken(name, payload), Retry: [THROTTLED, retryOf(['States.ALL'])] }
 }
 

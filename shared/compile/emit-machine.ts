@@ -1,18 +1,18 @@
 import { opensChild } from '../dag/dag.ts'
 import type { Retrier } from './asl.ts'
 import {
-  awaitUntimed,
   type CompiledBlock,
   callFunction,
   type Emission,
   ENDING,
   EPOCH,
   emitBlock,
-  epochIn,
+  epochField,
   type Onward,
   type States,
+  waitWithoutTimeout,
 } from './emit-block.ts'
-import { exitOf, type NamedSequence, type NamedStep, type Signals } from './name-steps.ts'
+import { exitStateOf, type NamedSequence, type NamedStep, type Signals } from './name-steps.ts'
 
 /** Length of a function's or machine's ARN in bound text; those of long stage names are a little longer. */
 const ARN_BYTES = 100
@@ -26,7 +26,7 @@ function boundBytes(text: string): number {
 const GROWTH = 4 / 3
 
 /** Whether the bound text has room; the placeholders are counted only where it is close. */
-export function fitsBound(text: string, bytes: number): boolean {
+export function fitsOnceBound(text: string, bytes: number): boolean {
   return text.length * GROWTH <= bytes || boundBytes(text) <= bytes
 }
 
@@ -80,7 +80,7 @@ export function emitMachine({ entry, steps }: NamedSequence, signals: Signals): 
 }
 
 /** Text of a piece of a DAG that is too large for one machine: its steps and nothing else. */
-export function emitPiece({ entry, steps }: NamedSequence, signals: Signals): string {
+export function emitPartMachine({ entry, steps }: NamedSequence, signals: Signals): string {
   return machineText(entry, stepsText(steps, { signals, epoch: false }, { End: true }))
 }
 
@@ -121,8 +121,8 @@ function stepText(step: NamedStep, emission: Emission, onward: Onward): string {
       return parallelText(step, emission, onward)
     case 'module': {
       const { module, body, entry } = step
-      const inside = stepsText(body.steps, { signals, epoch: true }, { Next: exitOf(module) })
-      const exit = statesText(emitExit(module.key, entry, signals.get(exitOf(module)) ?? [], onward))
+      const inside = stepsText(body.steps, { signals, epoch: true }, { Next: exitStateOf(module) })
+      const exit = statesText(emitExit(module.key, entry, signals.get(exitStateOf(module)) ?? [], onward))
       return inside === '' ? exit : `${inside},${exit}`
     }
     case 'part':
@@ -145,7 +145,7 @@ function parallelText(
     comma = ','
   }
   // Next to nothing as output: what branches answer never adds up to a payload limit.
-  const rest = emission.epoch ? JSON.stringify(epochIn(true)) : '{}'
+  const rest = emission.epoch ? JSON.stringify(epochField(true)) : '{}'
   return `${text}],"Output":${rest},${'Next' in onward ? `"Next":"${onward.Next}"` : '"End":true'}}`
 }
 
@@ -171,7 +171,7 @@ const LAST_WAITS = waitTemplates({ End: true })
 
 function waitTemplates(onward: Onward): { readonly once: Template; readonly again: Template } {
   const made = (epoch: boolean) => {
-    const task = awaitUntimed('wait-join', { join: '@join@', need: '#need#', ...epochIn(epoch) })
+    const task = waitWithoutTimeout('wait-join', { join: '@join@', need: '#need#', ...epochField(epoch) })
     const Output = epoch ? { Output: { e: EPOCH } } : {}
     return templateOf({ '@entry@': { ...task, ...Output, ...onward } }, ['entry', 'join', 'need', 'next'])
   }

@@ -1,11 +1,11 @@
 import { type BounceModule, bounceModules } from '../dag/bounce-modules.ts'
+import { at, type Rows, rowsOf, transitiveReduction, type Upstream, zeros } from './adjacency-rows.ts'
 import { type CompiledBlock, entryOfBlock } from './emit-block.ts'
-import { coreOf } from './forest.ts'
-import { layColumns } from './placement.ts'
-import { at, type Rows, reducedRows, rowsOf, type Upstream, zeros } from './rows.ts'
+import { arrangeWithJoins } from './join-placement.ts'
+import { coreOf } from './parallel-forest.ts'
 import { barrierSides, factorBarriers, reduceSeriesParallel, twinBuckets } from './series-parallel.ts'
-import { flatten, type Step, type Steps } from './steps.ts'
-import { addNode, drawEdge, emptyGraph, type WorkGraph } from './work-graph.ts'
+import { flattenToSteps, type Step, type Steps } from './steps.ts'
+import { addEdge, addNode, emptyGraph, type WorkGraph } from './work-graph.ts'
 
 /** A step with the name of the state it begins with. */
 export type NamedStep =
@@ -42,7 +42,7 @@ interface Naming {
 }
 
 /** A bounce module's last state but one. Block ids begin with a letter, so it is no block's `_close_`. */
-export function exitOf({ key }: BounceModule): string {
+export function exitStateOf({ key }: BounceModule): string {
   return `_close_${key}`
 }
 
@@ -60,7 +60,7 @@ export function nameSteps(order: ContractedOrder, blocks: readonly CompiledBlock
 }
 
 function nameOrder(naming: Naming, { nodes, upstream }: ContractedOrder, entry: string): NamedSequence {
-  return nameSequence(naming, nodes, stepsOfRows(reducedRows(upstream)), entry)
+  return nameSequence(naming, nodes, decomposeRows(transitiveReduction(upstream)), entry)
 }
 
 function nameSequence(naming: Naming, nodes: readonly OrderNode[], steps: Steps, entry: string): NamedSequence {
@@ -111,7 +111,7 @@ function nameWait(
 
 /** Whoever tells the join that a node has ended has it among its signals; `ids` get those the join counts. */
 function signalFrom({ blocks, signals }: Naming, node: OrderNode, join: string, ids: string[]): void {
-  const name = node.kind === 'module' ? exitOf(node.module) : itemAt(blocks, node.block).id
+  const name = node.kind === 'module' ? exitStateOf(node.module) : itemAt(blocks, node.block).id
   if (node.kind === 'module') ids.push(...node.module.sinks)
   else ids.push(name)
   const known = signals.get(name)
@@ -191,12 +191,12 @@ function orderInside(members: readonly number[], upstream: Upstream): Contracted
  * Turns a transitively reduced order into nested sequences and Parallels, with joins where the order is not
  * series-parallel. Exact: under unlimited parallelism every block starts when its own upstream has ended.
  */
-export function decompose(upstream: Upstream): Steps {
-  return stepsOfRows(rowsOf(upstream))
+export function decomposeOrder(upstream: Upstream): Steps {
+  return decomposeRows(rowsOf(upstream))
 }
 
 /** The same from rows. */
-function stepsOfRows(upstream: Rows): Steps {
+function decomposeRows(upstream: Rows): Steps {
   const graph = toWorkGraph(upstream)
   const twins = twinBuckets(graph.size)
   reduceSeriesParallel(graph, twins)
@@ -204,9 +204,9 @@ function stepsOfRows(upstream: Rows): Steps {
     const sides = barrierSides(graph.size)
     while (factorBarriers(graph, sides)) reduceSeriesParallel(graph, twins)
   }
-  if (graph.size > 1) return layColumns(coreOf(graph))
+  if (graph.size > 1) return arrangeWithJoins(coreOf(graph))
   const root = graph.byEntry.find((node) => node.alive)
-  return root === undefined ? [] : flatten(root.expression)
+  return root === undefined ? [] : flattenToSteps(root.expression)
 }
 
 /** One node a block. */
@@ -219,7 +219,7 @@ export function toWorkGraph({ starts, items }: Rows): WorkGraph {
     const end = at(starts, v + 1)
     for (let i = at(starts, v); i < end; i++) {
       const source = graph.byEntry[at(items, i)]
-      if (node !== undefined && source !== undefined) drawEdge(graph, source, node)
+      if (node !== undefined && source !== undefined) addEdge(graph, source, node)
     }
   }
   return graph

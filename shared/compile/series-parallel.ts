@@ -1,16 +1,16 @@
-import { at, zeros } from './rows.ts'
-import { type Expression, firstBlocks, type Join, lastBlocks, pair, SIGNAL_COST } from './steps.ts'
+import { at, zeros } from './adjacency-rows.ts'
+import { firstBlocks, type Join, lastBlocks, type OrderExpression, pair, SIGNAL_COST } from './steps.ts'
 import {
+  addEdge,
   addNode,
-  cutEdge,
-  drawEdge,
+  dequeueNode,
   type EdgeList,
   type Edges,
-  enlist,
+  enqueueNode,
   forgetEdge,
-  nextOf,
   nodesAfter,
   nodesBefore,
+  removeEdge,
   removeNode,
   type WorkGraph,
   type WorkNode,
@@ -34,11 +34,11 @@ export function twinBuckets(nodes: number): Buckets {
  * near-linear.
  */
 export function reduceSeriesParallel(graph: WorkGraph, twins: Buckets): void {
-  for (let node = nextOf(graph.toReduce); node !== undefined; node = nextOf(graph.toReduce)) {
+  for (let node = dequeueNode(graph.toReduce); node !== undefined; node = dequeueNode(graph.toReduce)) {
     if (!node.alive || fuseNeighbour(graph, node) || dissolveBarrier(graph, node) || mergeTwin(graph, twins, node)) {
       continue
     }
-    enlist(graph.toFactor, node)
+    enqueueNode(graph.toFactor, node)
   }
 }
 
@@ -53,7 +53,7 @@ function fuseNeighbour(graph: WorkGraph, node: WorkNode): boolean {
 
 function fuse(graph: WorkGraph, first: WorkNode, second: WorkNode): true {
   if (isTooDeep(first.expression, second.expression)) {
-    waitInstead(graph, [first], second)
+    replaceEdgesByJoin(graph, [first], second)
     return true
   }
   forgetEdge(graph.edges, first.after.first)
@@ -65,12 +65,12 @@ function fuse(graph: WorkGraph, first: WorkNode, second: WorkNode): true {
   second.before.size = 0
   second.alive = false
   graph.size--
-  enlist(graph.toReduce, first)
+  enqueueNode(graph.toReduce, first)
   return true
 }
 
 /** Pieces that only wait or order have no depth of their own: they may stay. */
-function isTooDeep(first: Expression, second: Expression): boolean {
+function isTooDeep(first: OrderExpression, second: OrderExpression): boolean {
   return first.holdsBlock && second.holdsBlock && Math.max(first.depth, second.depth) >= MAX_DEPTH
 }
 
@@ -83,7 +83,7 @@ function dissolveBarrier(graph: WorkGraph, node: WorkNode): boolean {
   const before = nodesBefore(graph, node)
   const after = nodesAfter(graph, node)
   removeNode(graph, node)
-  for (const p of before) for (const s of after) drawEdge(graph, p, s)
+  for (const p of before) for (const s of after) addEdge(graph, p, s)
   return true
 }
 
@@ -97,7 +97,7 @@ function mergeTwin(graph: WorkGraph, twins: Buckets, node: WorkNode): boolean {
     if (twin === node || !areTwins(graph, twin, node)) continue
     removeNode(graph, node)
     twin.expression = pair('par', twin.expression, node.expression)
-    enlist(graph.toReduce, twin)
+    enqueueNode(graph.toReduce, twin)
     return true
   }
   return false
@@ -129,7 +129,7 @@ export function barrierSides(nodes: number): Sides {
  */
 export function factorBarriers(graph: WorkGraph, sides: Sides): boolean {
   const nodes: WorkNode[] = []
-  for (let node = nextOf(graph.toFactor); node !== undefined; node = nextOf(graph.toFactor)) {
+  for (let node = dequeueNode(graph.toFactor); node !== undefined; node = dequeueNode(graph.toFactor)) {
     if (node.alive) nodes.push(node)
   }
   const before = graph.size
@@ -161,10 +161,10 @@ function isWorthIt(name: Side['name'], mates: number, far: number): boolean {
 function putBetween(graph: WorkGraph, { name }: Side, from: readonly WorkNode[], to: readonly WorkNode[]): void {
   const barrier = addNode(graph, { kind: 'none', holdsBlock: false, depth: 0 })
   // Looked at in the order of pairs: the first one, all it comes before, the rest.
-  for (const node of [...from.slice(0, 1), ...to]) enlist(graph.toReduce, node)
-  for (const mate of name === 'after' ? from : to) while (mate[name].size > 0) cutEdge(graph, mate[name].first)
-  for (const u of from) drawEdge(graph, u, barrier)
-  for (const v of to) drawEdge(graph, barrier, v)
+  for (const node of [...from.slice(0, 1), ...to]) enqueueNode(graph.toReduce, node)
+  for (const mate of name === 'after' ? from : to) while (mate[name].size > 0) removeEdge(graph, mate[name].first)
+  for (const u of from) addEdge(graph, u, barrier)
+  for (const v of to) addEdge(graph, barrier, v)
 }
 
 /**
@@ -172,7 +172,7 @@ function putBetween(graph: WorkGraph, { name }: Side, from: readonly WorkNode[],
  * deadlock is possible: structure and joins together hold the DAG's own order and no other, so what stands behind the
  * wait comes after the node there, and a source comes before it.
  */
-export function waitInstead(graph: WorkGraph, previous: readonly WorkNode[], node: WorkNode): void {
+export function replaceEdgesByJoin(graph: WorkGraph, previous: readonly WorkNode[], node: WorkNode): void {
   const sources = new Set<number>()
   for (const from of previous) {
     addSinks(graph, from, sources)
@@ -186,7 +186,7 @@ function cutBetween(graph: WorkGraph, { exit }: WorkNode, { before }: WorkNode):
   const { edges } = graph
   let edge = before.first
   while (edge >= 0 && edges.from[edge] !== exit) edge = edges.in.next[edge] ?? -1
-  if (edge >= 0) cutEdge(graph, edge)
+  if (edge >= 0) removeEdge(graph, edge)
 }
 
 /** The blocks that must have ended before whatever follows the node; an empty node looks behind itself. */

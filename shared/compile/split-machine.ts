@@ -1,11 +1,11 @@
 import { opensChild } from '../dag/dag.ts'
 import { Fault } from '../errors.ts'
 import type { CompiledBlock, Emission } from './emit-block.ts'
-import { fitsBound, stepBytes } from './emit-machine.ts'
+import { fitsOnceBound, stepBytes } from './emit-machine.ts'
 import type { NamedSequence, NamedStep, Signals } from './name-steps.ts'
 
 /** What one machine may hold. Step Functions takes 1 MB of text and 25,000 history events. */
-export interface Caps {
+export interface MachineCaps {
   readonly bytes: number
   readonly events: number
 }
@@ -17,21 +17,26 @@ interface SplitMachine {
 }
 
 /** Whether one machine has room for all steps; `text` is the machine written whole, which also says its bytes. */
-export function fitsWhole({ steps }: NamedSequence, signals: Signals, text: string, caps: Caps): boolean {
+export function fitsOneMachine({ steps }: NamedSequence, signals: Signals, text: string, caps: MachineCaps): boolean {
   const scale: Scale = { signals, epoch: false, only: 'events' }
-  const { events } = weigh(steps, scale)
-  return events + FRAME.events <= caps.events && fitsBound(text, caps.bytes)
+  const { events } = weighSteps(steps, scale)
+  return events + FRAME.events <= caps.events && fitsOnceBound(text, caps.bytes)
 }
 
 /** What every machine has besides its steps. */
-const FRAME: Caps = { bytes: 1_500, events: 20 }
+const FRAME: MachineCaps = { bytes: 1_500, events: 20 }
 
 /**
  * Moves pieces of a machine that exceeds its caps into machines of their own, bottom-up: consecutive steps of a sequence,
  * or branches of a Parallel. Neither adds any order. A piece is as large as a machine may be, and the largest go first,
  * so few are needed. A bounce module is never cut. `parallels` is how many Parallels have a name already.
  */
-export function splitMachine(sequence: NamedSequence, signals: Signals, caps: Caps, parallels: number): SplitMachine {
+export function splitMachine(
+  sequence: NamedSequence,
+  signals: Signals,
+  caps: MachineCaps,
+  parallels: number,
+): SplitMachine {
   const cap = { bytes: caps.bytes - FRAME.bytes, events: caps.events - FRAME.events }
   const packing: Packing = { cap, scale: { signals, epoch: false, known: new Map() }, parts: [], parallels }
   const { steps } = fitSteps(packing, sequence.steps, cap)
@@ -39,7 +44,7 @@ export function splitMachine(sequence: NamedSequence, signals: Signals, caps: Ca
 }
 
 interface Packing {
-  readonly cap: Caps
+  readonly cap: MachineCaps
   readonly scale: Scale
   readonly parts: NamedSequence[]
   parallels: number
@@ -51,15 +56,15 @@ interface Piece {
   readonly weight: Weight
 }
 
-function fitSteps(packing: Packing, steps: readonly NamedStep[], cap: Caps): Piece {
+function fitSteps(packing: Packing, steps: readonly NamedStep[], cap: MachineCaps): Piece {
   const { scale } = packing
-  const weights = steps.map((step) => weigh([step], scale))
+  const weights = steps.map((step) => weighSteps([step], scale))
   const whole = { steps, weight: total(weights) }
   if (!exceeds(whole.weight, cap)) return whole
   const pieces = steps.map((step, i) => fitStep(packing, step, weights[i] ?? whole.weight))
   const joined = (group: readonly Piece[]) => group.flatMap((piece) => piece.steps)
   const fitted = fitPieces(packing, pieces, cap, joined).flatMap((piece) => piece.steps)
-  return { steps: fitted, weight: weigh(fitted, scale) }
+  return { steps: fitted, weight: weighSteps(fitted, scale) }
 }
 
 function fitStep(packing: Packing, step: NamedStep, weight: Weight): Piece {
@@ -92,7 +97,7 @@ function fitBranches(packing: Packing, step: Extract<NamedStep, { kind: 'par' }>
 function fitPieces(
   packing: Packing,
   pieces: readonly Piece[],
-  cap: Caps,
+  cap: MachineCaps,
   joined: (group: readonly Piece[]) => readonly NamedStep[],
 ): readonly Piece[] {
   let fitted = pieces
@@ -119,7 +124,7 @@ function fitPieces(
   return fitted
 }
 
-function groupNeighbours(pieces: readonly Piece[], cap: Caps): readonly (readonly Piece[])[] {
+function groupNeighbours(pieces: readonly Piece[], cap: MachineCaps): readonly (readonly Piece[])[] {
   const groups: Piece[][] = []
   let weight: Weight | undefined
   for (const piece of pieces) {
@@ -139,11 +144,11 @@ function movePart(packing: Packing, steps: readonly NamedStep[]): Piece {
   const { parts, scale } = packing
   parts.push(sequenceOf(steps, ''))
   const step = partStep(parts.length)
-  return { steps: [step], weight: weigh([step], scale) }
+  return { steps: [step], weight: weighSteps([step], scale) }
 }
 
 function weighPart({ parts, scale }: Packing): Weight {
-  return weigh([partStep(parts.length + 1)], scale)
+  return weighSteps([partStep(parts.length + 1)], scale)
 }
 
 function partStep(part: number): NamedStep {
@@ -154,16 +159,16 @@ function sequenceOf(steps: readonly NamedStep[], entry: string): NamedSequence {
   return { entry: steps[0]?.entry ?? entry, steps }
 }
 
-function exceeds({ bytes, events }: Caps, cap: Caps): boolean {
+function exceeds({ bytes, events }: MachineCaps, cap: MachineCaps): boolean {
   return bytes > cap.bytes || events > cap.events
 }
 
 /** How much of a machine it takes. */
-function share({ bytes, events }: Caps, cap: Caps): number {
+function share({ bytes, events }: MachineCaps, cap: MachineCaps): number {
   return Math.max(bytes / cap.bytes, events / cap.events)
 }
 
-function tooLarge(step: NamedStep | undefined, { bytes, events }: Caps, cap: Caps): Fault {
+function tooLarge(step: NamedStep | undefined, { bytes, events }: MachineCaps, cap: MachineCaps): Fault {
   const what =
     step?.kind === 'module'
       ? `the blocks that run again together around "${step.module.blocks[0]}" (${step.module.blocks.length} blocks)`
@@ -197,7 +202,7 @@ interface Scale extends Emission {
 }
 
 /** What the steps weigh together. */
-export function weigh(steps: readonly NamedStep[], scale: Scale): Weight {
+export function weighSteps(steps: readonly NamedStep[], scale: Scale): Weight {
   const sum = { ...NOTHING }
   for (const step of steps) addStep(sum, step, scale)
   return sum

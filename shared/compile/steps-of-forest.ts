@@ -1,15 +1,15 @@
-import { type Core, type Forest, isEmpty } from './forest.ts'
-import { at, type Rows, zeros } from './rows.ts'
+import { at, type Rows, zeros } from './adjacency-rows.ts'
+import { type Core, type Forest, isEmptyPiece } from './parallel-forest.ts'
 import {
-  type Expression,
   firstBlocks,
-  flatten,
+  flattenToSteps,
+  inParallel,
   type Join,
   lastBlocks,
+  type OrderExpression,
   pushSteps,
   type Step,
   type Steps,
-  sideBySide,
 } from './steps.ts'
 
 /** The forest as steps, with a join before each piece that comes after more than what stands before it. */
@@ -25,7 +25,7 @@ export function stepsOfForest(forest: Forest, places: Positions): Steps {
   return columnSteps(forest, places, 0)
 }
 
-export function positionsIn({ parent, core }: Forest): Positions {
+export function emptyPositions({ parent, core }: Forest): Positions {
   const room = parent.length
   return {
     there: zeros(room),
@@ -90,20 +90,20 @@ function columnSteps(forest: Forest, places: Positions, start: number): Steps {
     }
     const branches: Steps[] = []
     for (let k = at(first, v); k >= 0; k = at(next, k)) branches.push(columnSteps(forest, places, k))
-    if (branches.length > 0) pushSteps(column, sideBySide(branches))
+    if (branches.length > 0) pushSteps(column, inParallel(branches))
     v = behind
   }
   return column
 }
 
 function stepsOfPiece(forest: Forest, places: Positions, v: number): Steps {
-  const steps = places.steps[v] ?? flatten(forest.core.expressions[v] ?? EMPTY)
+  const steps = places.steps[v] ?? flattenToSteps(forest.core.expressions[v] ?? EMPTY)
   places.steps[v] = steps
   const join = joinBefore(forest, places, v)
   return join === undefined ? steps : [{ kind: 'wait', join }, ...steps]
 }
 
-const EMPTY: Expression = { kind: 'none', holdsBlock: false, depth: 0 }
+const EMPTY: OrderExpression = { kind: 'none', holdsBlock: false, depth: 0 }
 
 /** For a piece with sources that do not stand before it. */
 function joinBefore(forest: Forest, places: Positions, v: number): Join | undefined {
@@ -113,7 +113,7 @@ function joinBefore(forest: Forest, places: Positions, v: number): Join | undefi
   while (opened > 0) {
     const p = at(places.open, --opened)
     // An empty piece signals nobody: whoever it stands behind does.
-    if (isEmpty(core, p)) opened = openSources(core.before, places, p, v, opened)
+    if (isEmptyPiece(core, p)) opened = openSources(core.before, places, p, v, opened)
     pushSinks(core, places, p, sources)
   }
   return sources.length === 0 ? undefined : { before: firstBlock(forest, v), sources: ascending(sources) }
@@ -186,7 +186,7 @@ function firstBlock({ core, held, closing, first, next }: Forest, start: number)
   return lowest
 }
 
-function lowestFirst(expression: Expression): number {
+function lowestFirst(expression: OrderExpression): number {
   if (expression.kind === 'block') return expression.block
   let lowest = Number.POSITIVE_INFINITY
   for (const block of firstBlocks(expression)) lowest = Math.min(lowest, block)

@@ -10,14 +10,14 @@ export type Steps = readonly Step[]
  * or more branches, ordered by their first block. A branch that only waits moves behind its Parallel, which costs no
  * time since whatever follows needs both. Recursion is as deep as Parallels nest; chains of 10,000 are loops.
  */
-export function flatten(expression: Expression): Steps {
+export function flattenToSteps(expression: OrderExpression): Steps {
   if (expression.kind === 'block' || expression.kind === 'wait') return [expression]
   const steps: Step[] = []
-  const open: Expression[] = [expression]
+  const open: OrderExpression[] = [expression]
   for (let part = open.pop(); part !== undefined; part = open.pop()) {
     if (part.kind === 'block' || part.kind === 'wait') steps.push(part)
     else if (part.kind === 'seq') open.push(part.right, part.left)
-    else if (part.kind === 'par') pushSteps(steps, sideBySide(operands(part).map(flatten)))
+    else if (part.kind === 'par') pushSteps(steps, inParallel(operands(part).map(flattenToSteps)))
   }
   return steps
 }
@@ -27,7 +27,7 @@ export function pushSteps(steps: Step[], more: Steps): void {
 }
 
 /** The parts at the same time: a Parallel, where two or more of them hold blocks. */
-export function sideBySide(parts: readonly Steps[]): Steps {
+export function inParallel(parts: readonly Steps[]): Steps {
   if (parts.every(isBranch)) return asParallel(parts)
   const waits: Step[] = []
   const branches: Steps[] = []
@@ -53,8 +53,8 @@ function isBranch(part: Steps): boolean {
 }
 
 /** The operands of a chain of Parallels, left to right. */
-function operands(expression: Expression): readonly Expression[] {
-  const parts: Expression[] = []
+function operands(expression: OrderExpression): readonly OrderExpression[] {
+  const parts: OrderExpression[] = []
   const open = [expression]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (next.kind === 'par') open.push(next.right, next.left)
@@ -112,26 +112,26 @@ interface Shape {
  * What a node of the work graph has become. Pairs, not lists: a reduction costs O(1), `flatten` makes the lists once.
  * `none` is a barrier: it orders and does nothing.
  */
-export type Expression = Shape &
+export type OrderExpression = Shape &
   (
     | { readonly kind: 'block'; readonly block: number }
     | { readonly kind: 'wait'; readonly join: Join }
     | { readonly kind: 'none' }
-    | { readonly kind: 'seq' | 'par'; readonly left: Expression; readonly right: Expression }
+    | { readonly kind: 'seq' | 'par'; readonly left: OrderExpression; readonly right: OrderExpression }
   )
 
-export function pair(kind: 'seq' | 'par', left: Expression, right: Expression): Expression {
+export function pair(kind: 'seq' | 'par', left: OrderExpression, right: OrderExpression): OrderExpression {
   const depth = Math.max(levelsIn(left, kind), levelsIn(right, kind))
   return { kind, left, right, holdsBlock: left.holdsBlock || right.holdsBlock, depth }
 }
 
 /** A Parallel directly in a Parallel is the same one. */
-function levelsIn({ depth, kind }: Expression, around: 'seq' | 'par'): number {
+function levelsIn({ depth, kind }: OrderExpression, around: 'seq' | 'par'): number {
   return around === 'par' && kind !== 'par' ? depth + 1 : depth
 }
 
 /** The blocks an expression starts with. None when it holds no block. */
-export function firstBlocks(expression: Expression): readonly number[] {
+export function firstBlocks(expression: OrderExpression): readonly number[] {
   const found: number[] = []
   const open = [expression]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -143,7 +143,7 @@ export function firstBlocks(expression: Expression): readonly number[] {
 }
 
 /** The blocks an expression ends with, and those its last waits wait for: when all have ended, it has. */
-export function lastBlocks(expression: Expression): readonly number[] {
+export function lastBlocks(expression: OrderExpression): readonly number[] {
   const found: number[] = []
   const open = [expression]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

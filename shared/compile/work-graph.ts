@@ -1,5 +1,5 @@
-import { at, zeros } from './rows.ts'
-import type { Expression } from './steps.ts'
+import { at, zeros } from './adjacency-rows.ts'
+import type { OrderExpression } from './steps.ts'
 
 /**
  * A node of the work graph. Edges do not name a node but its ports: they start at an `exit` and end at an `entry`. So
@@ -7,7 +7,7 @@ import type { Expression } from './steps.ts'
  * second.
  */
 export interface WorkNode {
-  expression: Expression
+  expression: OrderExpression
   readonly entry: number
   exit: number
   readonly before: EdgeList
@@ -64,14 +64,14 @@ function workList(bit: number): WorkList {
   return { nodes: [], at: 0, bit }
 }
 
-export function enlist(list: WorkList, node: WorkNode): void {
+export function enqueueNode(list: WorkList, node: WorkNode): void {
   if ((node.listed & list.bit) !== 0) return
   node.listed |= list.bit
   list.nodes.push(node)
 }
 
 /** Takes the first one off the list. */
-export function nextOf(list: WorkList): WorkNode | undefined {
+export function dequeueNode(list: WorkList): WorkNode | undefined {
   const node = list.nodes[list.at]
   if (node === undefined) return undefined
   list.at++
@@ -141,18 +141,18 @@ function mix(value: number): number {
   return h ^ (h >>> 16)
 }
 
-export function drawEdge(graph: WorkGraph, from: WorkNode, to: WorkNode): void {
+export function addEdge(graph: WorkGraph, from: WorkNode, to: WorkNode): void {
   const { edges } = graph
   const edge = takeNumber(edges)
   edges.from[edge] = from.exit
   edges.to[edge] = to.entry
   link(edges.out, from.after, edge, to.entry)
   link(edges.in, to.before, edge, from.exit)
-  enlist(graph.toReduce, from)
-  enlist(graph.toReduce, to)
+  enqueueNode(graph.toReduce, from)
+  enqueueNode(graph.toReduce, to)
 }
 
-export function cutEdge(graph: WorkGraph, edge: number): void {
+export function removeEdge(graph: WorkGraph, edge: number): void {
   const { edges } = graph
   const from = graph.byExit[at(edges.from, edge)]
   const to = graph.byEntry[at(edges.to, edge)]
@@ -160,8 +160,8 @@ export function cutEdge(graph: WorkGraph, edge: number): void {
   unlink(edges.out, from.after, edge, to.entry)
   unlink(edges.in, to.before, edge, from.exit)
   forgetEdge(edges, edge)
-  enlist(graph.toReduce, from)
-  enlist(graph.toReduce, to)
+  enqueueNode(graph.toReduce, from)
+  enqueueNode(graph.toReduce, to)
 }
 
 /** For an edge whose two lists are gone. */
@@ -177,7 +177,7 @@ function takeNumber(edges: Edges): number {
   return free
 }
 
-export function addNode(graph: WorkGraph, expression: Expression): WorkNode {
+export function addNode(graph: WorkGraph, expression: OrderExpression): WorkNode {
   const port = graph.byEntry.length
   const node: WorkNode = {
     expression,
@@ -190,15 +190,15 @@ export function addNode(graph: WorkGraph, expression: Expression): WorkNode {
   }
   graph.byEntry.push(node)
   graph.byExit.push(node)
-  enlist(graph.toReduce, node)
+  enqueueNode(graph.toReduce, node)
   graph.size++
   return node
 }
 
 /** Takes a node out with all its edges. */
 export function removeNode(graph: WorkGraph, node: WorkNode): void {
-  while (node.before.size > 0) cutEdge(graph, node.before.first)
-  while (node.after.size > 0) cutEdge(graph, node.after.first)
+  while (node.before.size > 0) removeEdge(graph, node.before.first)
+  while (node.after.size > 0) removeEdge(graph, node.after.first)
   node.alive = false
   graph.size--
 }

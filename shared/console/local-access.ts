@@ -26,7 +26,7 @@ export function loginUrl(server: string, secret: string): string {
  * Answers an address that holds the secret: the same address without it, and the cookie. Undefined: it holds none. Fault
  * 401 login_needed: it holds another one.
  */
-export function enterPage({ port, method, url }: PageRequest, login: PageLogin) {
+export function exchangeLoginSecret({ port, method, url }: PageRequest, login: PageLogin) {
   const [path = '/', query = ''] = url.split('?')
   const given = new URLSearchParams(query).get(LOGIN_PARAM)
   if (login.secret === undefined || given === null || method !== 'GET' || path.startsWith('/api/')) return undefined

@@ -1,7 +1,7 @@
 import type { GoalContract } from '../goals/goal-contract.ts'
-import type { QualityProfile } from '../goals/quality.ts'
+import type { QualityProfile } from '../goals/quality-gate.ts'
 import type { Json } from '../text/canonical.ts'
-import type { TaskStatus } from './task.ts'
+import type { TaskStatus } from './task-status.ts'
 
 /** Types of ports. file and artifact values are object refs; json is any object, array or scalar. */
 export const PORT_TYPES = ['string', 'number', 'boolean', 'json', 'file', 'artifact'] as const
@@ -149,7 +149,7 @@ export interface AgentRoute {
   readonly specific?: string
 }
 
-/** Either provider and model, or a route that is bound to an agent at run start (shared/document/agents.ts). */
+/** Either provider and model, or a route that is bound to an agent at run start (shared/document/bind-agents.ts). */
 export interface Agent {
   /** '' where the document does not name one: then there is a route, and binding fills in the found agent's. */
   readonly provider: string
@@ -221,7 +221,7 @@ export interface Dag {
   readonly goal_contract?: GoalContract
   /** In document order; `blocks[i].index === i`. */
   readonly blocks: readonly Block[]
-  /** Of a run's document only: the gates its task's moves stand before (shared/document/tasks.ts). */
+  /** Of a run's document only: the gates its task's moves stand before (shared/document/task-gates.ts). */
   readonly task_gates?: readonly TaskGate[]
 }
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { TaskStatusSchema } from './task.ts'
+import { TaskStatusSchema } from './task-status.ts'
 
 const ArtifactNameSchema = z
   .string()

@@ -1,15 +1,15 @@
 import type { Block, BudgetCaps } from '../dag/dag.ts'
 import { isName, NAME_RULE } from '../limits.ts'
 import type { Json } from '../text/canonical.ts'
-import type { Problem } from '../text/problem.ts'
+import type { Problem } from '../text/document-problems.ts'
 import { type Path, pathText } from '../text/source-position.ts'
-import { shown } from '../text/wording.ts'
+import { describeValue } from '../text/wording.ts'
 import { readApproval } from './approval.ts'
-import { type Flow, readFlow } from './flow.ts'
+import { type Flow, readFlow } from './control-flow.ts'
 import { readGates } from './gates.ts'
+import { readWork, type Work } from './mode-sections.ts'
 import { type BlockPorts, readBlockPorts } from './ports.ts'
 import { type Mapping, type Reading, readSection, SECTIONS } from './sections.ts'
-import { readWork, type Work } from './work.ts'
 
 /** A block read on its own; references to other blocks are not looked at yet. */
 export interface BlockDraft extends BlockPorts {
@@ -86,7 +86,7 @@ function readId({ problems }: Reading, id: Json | undefined, path: Path): string
     const say: Problem['say'] = ({ who }) => ({ text: `${who} has no id`, hint: 'Add id: NAME.' })
     problems.push({ code: 'missing_id', path, say })
   } else {
-    const text = `has the id ${shown(id)}, which is not allowed; allowed are ${NAME_RULE}`
+    const text = `has the id ${describeValue(id)}, which is not allowed; allowed are ${NAME_RULE}`
     problems.push({ code: 'illegal_id', path, say: () => ({ text: `${path[0]}[${path[1]}] ${text}` }) })
   }
   return undefined

@@ -1,7 +1,7 @@
 import { bounceModules } from '../dag/bounce-modules.ts'
 import { type Bounce, REJECTION_GATE } from '../dag/dag.ts'
 import { LIMITS } from '../limits.ts'
-import type { Problem } from '../text/problem.ts'
+import type { Problem } from '../text/document-problems.ts'
 import { type Path, pathText } from '../text/source-position.ts'
 import { didYouMean, listed, quoted, suggest } from '../text/wording.ts'
 import type { BlockDraft } from './block.ts'

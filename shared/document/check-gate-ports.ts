@@ -1,7 +1,7 @@
 import type { GateUse, PortType } from '../dag/dag.ts'
-import { COMPOSITIONS, checkParams, checkParts, findComposition } from '../gates/check.ts'
+import { COMPOSITIONS, findComposition, paramsOfCheck, partsOfCheck } from '../gates/check-composition.ts'
 import type { Gate, Held } from '../gates/gate.ts'
-import type { Problem } from '../text/problem.ts'
+import type { Problem } from '../text/document-problems.ts'
 import type { Path } from '../text/source-position.ts'
 import type { BlockDraft } from './block.ts'
 import type { InputTypes } from './port-types.ts'
@@ -52,7 +52,7 @@ function leavesAt(check: Check, path: Path, turned = false): readonly Leaf[] {
   const composition = findComposition(check.type)
   if (composition === undefined) return [{ check, path, negated }]
   const { list } = COMPOSITIONS[composition]
-  return (checkParts(check)?.parts ?? []).flatMap((part, at) => leavesAt(part, [...path, list, at], negated))
+  return (partsOfCheck(check)?.parts ?? []).flatMap((part, at) => leavesAt(part, [...path, list, at], negated))
 }
 
 function checkLeaf(
@@ -63,7 +63,7 @@ function checkLeaf(
 ): void {
   const gate = gates.gateOf(check.type)
   if (gate === undefined) return
-  const params = checkParams(check)
+  const params = paramsOfCheck(check)
   for (const port of new Set(gate.reads(params))) {
     const type = typeOf(port)
     const held = type === undefined ? undefined : HELD[type]
@@ -86,7 +86,7 @@ function checkCompared(
   { check, path, negated }: Leaf,
   typeOf: (port: string) => PortType | undefined,
 ): void {
-  const params = checkParams(check)
+  const params = paramsOfCheck(check)
   const compared = gates.gateOf(check.type)?.compares?.(params)
   if (compared === undefined || (compared.passes === 'equal') === negated) return
   const [left, right] = compared.ports
@@ -104,7 +104,7 @@ function checkCompared(
 /** What the port would have to hold; undefined: it fits. */
 function unfitting(
   gate: Gate<unknown>,
-  params: ReturnType<typeof checkParams>,
+  params: ReturnType<typeof paramsOfCheck>,
   { port, held, negated }: { readonly port: string; readonly held: Held; readonly negated: boolean },
 ): readonly Held[] | undefined {
   const judged = gate.judges?.(params, port)

@@ -1,13 +1,13 @@
 import { type TemplateReference, templateReferences } from '../dag/template.ts'
-import type { Problem } from '../text/problem.ts'
+import type { Problem } from '../text/document-problems.ts'
 import type { Path } from '../text/source-position.ts'
 import { didYouMean, listed, quoted, suggest } from '../text/wording.ts'
 import type { BlockDraft } from './block.ts'
-import type { DocumentDraft } from './draft.ts'
 import type { InputTypes } from './port-types.ts'
 import type { Ports } from './ports.ts'
+import type { DocumentDraft } from './read-document.ts'
 import type { Reading } from './sections.ts'
-import { type Reach, unknownBlock } from './wires.ts'
+import { type Reach, refuseUnknownBlock } from './wires.ts'
 
 /**
  * Templates of a block (texts of its agent, question of its approval, list of its fan-out, inputs of its child, question of its research): broken
@@ -159,7 +159,7 @@ function sayUnknown(name: string, known: readonly string[]): Problem['say'] {
  * `approval.show` of every block: inputs of the block itself, or outputs of blocks that are done before it. What it
  * cannot show is a problem here: an approver decides on what is shown.
  */
-export function checkShown(
+export function checkShownPorts(
   { problems }: Reading,
   blocks: readonly BlockDraft[],
   byId: ReadonlyMap<string, BlockDraft>,
@@ -200,7 +200,7 @@ function shownProblem(
  * `entrypoints` and `terminals` have no effect here, since the wires say what comes first and last. They must name
  * blocks; one that is not what it is called is worth a warning: its author expects something else to happen.
  */
-export function checkEnds(
+export function checkEntrypointsAndTerminals(
   reading: Reading,
   byId: ReadonlyMap<string, BlockDraft>,
   { entrypoints, terminals }: Pick<DocumentDraft, 'entrypoints' | 'terminals'>,
@@ -213,7 +213,7 @@ export function checkEnds(
   for (const { key, ids, beyond, why } of ends) {
     for (const [index, id] of ids.entries()) {
       const block = byId.get(id)
-      if (block === undefined) unknownBlock(reading, byId, id, [key, index])
+      if (block === undefined) refuseUnknownBlock(reading, byId, id, [key, index])
       else if (beyond(block).size > 0) {
         const message = `"${key}" names block "${id}", which ${why}; the wires decide, not this list.`
         reading.warnings.push({ code: 'end_has_no_effect', path: `${key}[${index}]`, message })

@@ -1,15 +1,15 @@
 import type { Block, GateComposition, GateUse } from '../dag/dag.ts'
-import { readParts } from '../gates/check.ts'
+import { readComposedCheck } from '../gates/check-composition.ts'
+import type { Program } from '../gates/compile-programs.ts'
 import type { Gate } from '../gates/gate.ts'
-import type { Program } from '../gates/programs.ts'
-import { schemaNodes } from '../gates/schema-budget.ts'
+import { schemaNodes } from '../gates/schema-limits.ts'
 import { LIMITS } from '../limits.ts'
 import type { Json } from '../text/canonical.ts'
-import type { Problem } from '../text/problem.ts'
-import { notAllowed } from '../text/schema-issues.ts'
+import type { Problem } from '../text/document-problems.ts'
+import { notAllowedProblem } from '../text/schema-issues.ts'
 import type { Path } from '../text/source-position.ts'
-import { didYouMean, listed, quoted, shown, suggest } from '../text/wording.ts'
-import { findAgent } from './agents.ts'
+import { describeValue, didYouMean, listed, quoted, suggest } from '../text/wording.ts'
+import { findAgent } from './bind-agents.ts'
 import type { BlockPorts } from './ports.ts'
 import {
   type LocatedGate,
@@ -58,7 +58,7 @@ export function readGates(
 }
 
 /** Gates outside the two phases: those of a foreach's items. Their names must differ from those of the block's gates. */
-export function readGateList(
+export function readItemGates(
   reading: Reading,
   given: Json | undefined,
   path: Path,
@@ -142,7 +142,7 @@ function readCheck(place: GatePosition, check: Json | undefined, path: Path): Ga
     reading.problems.push({ code: 'missing_key', path, say })
     return undefined
   }
-  return readParts(
+  return readComposedCheck(
     check,
     {
       leaf: (given, at) => readLeaf(place, given as Json, at),
@@ -194,7 +194,7 @@ function keepProgram({ problems, programs, spent }: Reading, program: Program, c
   const limit = LIMITS.schema_nodes
   if (spent.schema_nodes <= limit) {
     const seen = check[program.path] ?? null
-    programs.push({ program, refuse: (message) => notAllowed(at, seen, message) })
+    programs.push({ program, refuse: (message) => notAllowedProblem(at, seen, message) })
   } else if (before <= limit) {
     const text = `the JSON Schemas of the document have more than ${limit} nodes together`
     problems.push({ code: 'limit_exceeded', path: at, say: () => ({ text }) })
@@ -212,7 +212,7 @@ function refuseType({ problems, gates }: Reading, type: Json | undefined, path: 
     if (type === undefined)
       return { text: `${place} has no "type"`, hint: `Known types are ${listed(gates.gateTypes())}.` }
     const near = typeof type === 'string' ? suggest(type, gates.gateTypes()) : undefined
-    const text = `${place} has the unknown gate type ${shown(type)}; known are ${gates.gateTypes().join(', ')}`
+    const text = `${place} has the unknown gate type ${describeValue(type)}; known are ${gates.gateTypes().join(', ')}`
     return { text, hint: didYouMean(near) }
   }
   const code = type === undefined ? 'missing_key' : 'unknown_gate'
@@ -260,7 +260,9 @@ function readPhase(reading: Reading, given: Json | undefined, path: Path, gates:
   if (given === 'any') return 'any'
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     const text = 'allowed are all, any, { at_least: k } and { weights: { gate: w }, threshold: t }'
-    refuseComposition(reading, path, 'invalid_value', ({ place }) => ({ text: `${place} is ${shown(given)}; ${text}` }))
+    refuseComposition(reading, path, 'invalid_value', ({ place }) => ({
+      text: `${place} is ${describeValue(given)}; ${text}`,
+    }))
     return 'all'
   }
   return Object.hasOwn(given, 'at_least')

@@ -1,25 +1,25 @@
 import type { Block, Dag, InputPort, OutputPort, RunInput } from '../dag/dag.ts'
 import { topologicalOrder } from '../dag/order.ts'
 import { Fault } from '../errors.ts'
-import { type Program, programProblem, programProblems } from '../gates/programs.ts'
+import { type Program, programProblem, programProblems } from '../gates/compile-programs.ts'
 import { findGate, gateTypes } from '../gates/registry.ts'
 import type { Isolate } from '../ports/isolate.ts'
 import { canonicalJson, type Json, sha256 } from '../text/canonical.ts'
-import { type DagError, listErrors, type Problem } from '../text/problem.ts'
+import { type DagError, listErrors, type Problem } from '../text/document-problems.ts'
 import { pathText, type Source } from '../text/source-position.ts'
 import { type ReadDocument, readObject, readYaml } from '../text/yaml.ts'
-import type { Routing } from './agents.ts'
+import type { Routing } from './bind-agents.ts'
 import type { BlockDraft } from './block.ts'
 import { checkBounces } from './check-bounces.ts'
 import { checkGatePorts } from './check-gate-ports.ts'
-import { checkConditions, checkEnds, checkShown, checkTemplates } from './check-references.ts'
-import { readDocument } from './draft.ts'
+import { checkConditions, checkEntrypointsAndTerminals, checkShownPorts, checkTemplates } from './check-references.ts'
+import type { Work } from './mode-sections.ts'
 import { type InputTypes, inferTypes } from './port-types.ts'
 import type { PortDraft, Ports } from './ports.ts'
+import { readDocument } from './read-document.ts'
 import type { LocatedProgram, Reading } from './sections.ts'
 import { type DagWarning, dagWarnings, priceWarnings } from './warnings.ts'
-import { connect, findCycles, reachOver, type Wire } from './wires.ts'
-import type { Work } from './work.ts'
+import { checkCycles, reachability, readWires, type Wire } from './wires.ts'
 
 export type ParseResult =
   | {
@@ -50,7 +50,7 @@ export function parseDag(given: string | object, options: ParseOptions = {}): Pa
  * The same, for a place where others wait: what is dear (compiling schemas and patterns) is done in the isolate. A program
  * that runs over its limit there is an error of the document. Fault Unavailable isolate_failed when it cannot compute.
  */
-export async function parseDagApart(
+export async function parseDagInIsolate(
   given: string | object,
   options: ParseOptions,
   isolate: Isolate,
@@ -153,14 +153,14 @@ function checkDocument(
   const draft = readDocument(reading, document)
   if (draft === undefined) return reading
   const { inputs, blocks, byId } = draft
-  const wires = connect(reading, blocks, byId, draft.edges)
+  const wires = readWires(reading, blocks, byId, draft.edges)
   const types = inferTypes(reading, blocks, wires)
   checkGatePorts(reading, blocks, types)
-  findCycles(reading, blocks, wires)
-  const reach = reachOver(wires)
-  checkShown(reading, blocks, byId, reach)
+  checkCycles(reading, blocks, wires)
+  const reach = reachability(wires)
+  checkShownPorts(reading, blocks, byId, reach)
   checkBounces(reading, byId, wires, reach)
-  checkEnds(reading, byId, draft, reach)
+  checkEntrypointsAndTerminals(reading, byId, draft, reach)
   const undeclared = new Set(blocks.flatMap((block) => [...checkTemplates(reading, block, types, inputs)]))
   for (const block of blocks) checkConditions(reading, block, types, inputs, undeclared)
   if (reading.problems.length > 0) return reading

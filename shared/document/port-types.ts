@@ -1,8 +1,8 @@
 import type { PortType } from '../dag/dag.ts'
 import { fitsPort } from '../runs/block-inputs.ts'
-import type { Problem } from '../text/problem.ts'
+import type { Problem } from '../text/document-problems.ts'
 import type { Path } from '../text/source-position.ts'
-import { shown } from '../text/wording.ts'
+import { describeValue } from '../text/wording.ts'
 import type { BlockDraft } from './block.ts'
 import type { PortDraft, Ports } from './ports.ts'
 import type { Reading } from './sections.ts'
@@ -57,7 +57,7 @@ export function checkDefaults(
     const type = typeOf(port)
     const value = port.default
     if (value === undefined || type === undefined || fitsPort(type, value)) continue
-    const say: Problem['say'] = ({ place }) => ({ text: `${place} is ${shown(value)}, which is no ${type}` })
+    const say: Problem['say'] = ({ place }) => ({ text: `${place} is ${describeValue(value)}, which is no ${type}` })
     problems.push({ code: 'type_mismatch', path: [...port.path, 'default'], say })
   }
 }

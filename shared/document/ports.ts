@@ -1,9 +1,9 @@
 import { PORT_TYPES, type PortType } from '../dag/dag.ts'
 import { isName, LIMITS, NAME_RULE } from '../limits.ts'
 import type { Json } from '../text/canonical.ts'
-import type { Problem } from '../text/problem.ts'
+import type { Problem } from '../text/document-problems.ts'
 import type { Path } from '../text/source-position.ts'
-import { didYouMean, listed, shown, suggest } from '../text/wording.ts'
+import { describeValue, didYouMean, listed, suggest } from '../text/wording.ts'
 import { type Reading, readMapping, readSection, SECTIONS } from './sections.ts'
 
 export interface BlockPorts {
@@ -125,7 +125,7 @@ function readType(
     const name = typeof given === 'string' ? given : ''
     const near = suggest(name, PORT_TYPES)
     const wire = name.includes('.') ? `To wire an output, write { from: ${name.slice(0, 150)} }.` : undefined
-    const text = `${place} has the unknown type ${shown(given)}; allowed are ${listed(PORT_TYPES)}`
+    const text = `${place} has the unknown type ${describeValue(given)}; allowed are ${listed(PORT_TYPES)}`
     return { text, hint: didYouMean(near) ?? wire }
   }
   problems.push({ code: 'unknown_type', path, say })

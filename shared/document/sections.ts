@@ -1,16 +1,16 @@
 import * as z from 'zod'
 import type { GateUse } from '../dag/dag.ts'
+import type { Program } from '../gates/compile-programs.ts'
 import type { Gate } from '../gates/gate.ts'
-import type { Program } from '../gates/programs.ts'
 import { LIMITS } from '../limits.ts'
 import { TEMPLATE_NAMES } from '../prompts/templates.ts'
 import { ASKED_LIMITS } from '../research/payloads/intent.ts'
 import type { Json } from '../text/canonical.ts'
-import type { Problem } from '../text/problem.ts'
-import { issueProblems, unknownKey } from '../text/schema-issues.ts'
+import type { Problem } from '../text/document-problems.ts'
+import { issueProblems, unknownKeyProblem } from '../text/schema-issues.ts'
 import type { Path } from '../text/source-position.ts'
-import { shown } from '../text/wording.ts'
-import type { Routing } from './agents.ts'
+import { describeValue } from '../text/wording.ts'
+import type { Routing } from './bind-agents.ts'
 import type { DagWarning } from './warnings.ts'
 
 /**
@@ -254,7 +254,7 @@ export function readList(reading: Reading, given: Json | undefined, path: Path):
 
 function wrong({ problems }: Reading, path: Path, given: Json | undefined, what: string): void {
   const hint = given === null ? `Give ${what}, or remove the key.` : undefined
-  const say: Problem['say'] = ({ place }) => ({ text: `${place} must be ${what}, got ${shown(given)}`, hint })
+  const say: Problem['say'] = ({ place }) => ({ text: `${place} must be ${what}, got ${describeValue(given)}`, hint })
   problems.push({ code: path.length === 0 ? 'not_a_mapping' : 'wrong_type', path, say })
 }
 
@@ -272,7 +272,7 @@ export function readSection<S extends z.ZodObject>(
   if (mapping === undefined) return undefined
   const known = () => Object.keys(schema.shape)
   for (const key of Object.keys(mapping)) {
-    if (!Object.hasOwn(schema.shape, key)) reading.problems.push(unknownKey([...path, key], known))
+    if (!Object.hasOwn(schema.shape, key)) reading.problems.push(unknownKeyProblem([...path, key], known))
   }
   const values: Record<string, unknown> = {}
   for (const [key, type] of Object.entries(schema.shape)) {

@@ -1,15 +1,15 @@
 import type { ApprovalPolicy, Block, Dag, GateUse } from '../dag/dag.ts'
-import { leafChecks } from '../gates/check.ts'
+import { leafChecks } from '../gates/check-composition.ts'
 import { shellRefusal } from '../gates/gate-ports.ts'
-import { listProblem } from '../gates/settings.ts'
-import { priceAt } from '../providers/prices.ts'
+import { hostListProblem } from '../gates/settings.ts'
+import { modelPriceAt } from '../providers/model-prices.ts'
 import { blockCaps, runCaps } from '../runs/caps.ts'
-import { meantBy } from '../runs/people.ts'
-import { SafetySchema } from '../runs/safety.ts'
+import { peopleMeantBy } from '../runs/people.ts'
+import { SafetySchema } from '../runs/safety-settings.ts'
 import { type Path, pathText } from '../text/source-position.ts'
 import { quoted } from '../text/wording.ts'
-import type { Routing } from './agents.ts'
-import { findAgent } from './agents.ts'
+import type { Routing } from './bind-agents.ts'
+import { findAgent } from './bind-agents.ts'
 
 /** Something a valid document will suffer from when it runs. */
 export interface DagWarning {
@@ -52,7 +52,7 @@ function refusalOf({ type, command, url }: GateUse['check'], { shell_gates, http
   }
   if (!ASKING.has(type) || http_gates === undefined || typeof url !== 'string') return []
   const host = URL.parse(url)?.hostname
-  return host === undefined ? [] : [listProblem(host, http_gates) ?? []].flat()
+  return host === undefined ? [] : [hostListProblem(host, http_gates) ?? []].flat()
 }
 
 const ASKING: ReadonlySet<string> = new Set(['http', 'webhook'])
@@ -70,7 +70,7 @@ export function priceWarnings(dag: Dag, routing: Routing): readonly DagWarning[]
 function unpriced(block: Block, routing: Routing): readonly DagWarning[] {
   if (block.mode !== 'ai') return []
   const found = findAgent(block.agent, routing)
-  if (!found.ok || priceAt(routing, found.provider, found.model) !== undefined) return []
+  if (!found.ok || modelPriceAt(routing, found.provider, found.model) !== undefined) return []
   const message = `Block "${block.id}" will fail: a cap in dollars holds, and what model "${found.model}" of provider "${found.provider}" costs is not known. Use caps in tokens, a model with a known price, or say its price under prices in the settings.`
   return [{ code: 'budget_price_unknown', path: `blocks[${block.index}].agent`, message }]
 }
@@ -135,7 +135,7 @@ const OWNER = 'user:owner'
 function whyNobody(name: string, place: Routing): string | undefined {
   const members = name.startsWith(GROUP_PREFIX)
     ? membersOf(name.slice(GROUP_PREFIX.length), place)
-    : (meantBy(name, { names: place.people }) ?? [name])
+    : (peopleMeantBy(name, { names: place.people }) ?? [name])
   if (members === undefined) return undefined
   if (members.length === 0) return 'the group is empty'
   const reasons = members.map((member) => whyNot(member, place))
@@ -175,7 +175,7 @@ const WHY_NOBODY: Readonly<Record<ApproverKind, (name: string, place: Routing) =
     if (mode === 'local' && name !== place.local_person) {
       return `this place has no login, so whoever comes is ${quoted(place.local_person ?? '')}`
     }
-    const isOwner = name === OWNER && meantBy(name, { names: place.people }) === undefined
+    const isOwner = name === OWNER && peopleMeantBy(name, { names: place.people }) === undefined
     if (isOwner && mode !== 'local' && mode !== 'unknown')
       return 'it is a name documents have for somebody, and people of sluice.yaml does not say who that is'
     const isNobody = mode === 'iam' && place.iam_people?.length === 0

@@ -1,17 +1,17 @@
 import { isName } from '../limits.ts'
 import type { Json } from '../text/canonical.ts'
-import type { Problem } from '../text/problem.ts'
+import type { Problem } from '../text/document-problems.ts'
 import type { Path } from '../text/source-position.ts'
-import { didYouMean, listed, quoted, shown, suggest } from '../text/wording.ts'
+import { describeValue, didYouMean, listed, quoted, suggest } from '../text/wording.ts'
 import type { BlockDraft } from './block.ts'
-import { readCondition } from './flow.ts'
+import { readCondition } from './control-flow.ts'
 import { type Reading, readList, readSection, SECTIONS } from './sections.ts'
 
 /**
  * All wires of a document, from `from` of inputs, from `edges` and from `depends`: one graph. What they name and what
  * does not exist, and a second source of an input, are problems; the wires answered are sound.
  */
-export function connect(
+export function readWires(
   reading: Reading,
   blocks: readonly BlockDraft[],
   byId: ReadonlyMap<string, BlockDraft>,
@@ -132,12 +132,17 @@ function edgeEnd(
 ): BlockDraft | undefined {
   if (id === undefined) return undefined
   const block = byId.get(id)
-  if (block === undefined) unknownBlock(reading, byId, id, path)
+  if (block === undefined) refuseUnknownBlock(reading, byId, id, path)
   return block
 }
 
 /** A place of the document that names a block names none. */
-export function unknownBlock(reading: Reading, byId: ReadonlyMap<string, BlockDraft>, id: string, path: Path): void {
+export function refuseUnknownBlock(
+  reading: Reading,
+  byId: ReadonlyMap<string, BlockDraft>,
+  id: string,
+  path: Path,
+): void {
   refuseEdge(reading, 'unknown_block', path, ({ place }) => {
     const near = suggest(id, byId.keys()) ?? suggest(id.split('.')[0] ?? '', byId.keys())
     const text = `${place} is ${quoted(id)}, but there is no such block; blocks are ${listed(byId.keys())}`
@@ -194,7 +199,7 @@ function refuseForm(reading: Reading, byId: Blocks, from: Json, path: Path): und
     const outputs = typeof from === 'string' ? [...(byId.get(from)?.outputs.keys() ?? [])] : []
     const [only] = outputs
     const hint = outputs.length === 1 ? `Did you mean ${quoted(`${String(from)}.${only}`)}?` : undefined
-    return { text: `${place} is ${shown(from)}; allowed is BLOCK.OUTPUT`, hint }
+    return { text: `${place} is ${describeValue(from)}; allowed is BLOCK.OUTPUT`, hint }
   })
 }
 
@@ -253,7 +258,7 @@ export interface Reach {
 }
 
 /** Reachability over the wires. A block itself is in its sets only where it lies on a cycle. */
-export function reachOver(wires: readonly Wire[]): Reach {
+export function reachability(wires: readonly Wire[]): Reach {
   const sources = Map.groupBy(wires, ({ to }) => to)
   const targets = Map.groupBy(wires, ({ from }) => from)
   return {
@@ -282,7 +287,7 @@ function reached(next: (block: BlockDraft) => readonly BlockDraft[], start: Bloc
  * One problem a cycle: its members in the order of the arrows, and only them; a block that reads itself is one. Of
  * cycles that share a block one is answered, the next when it is mended. Linear in blocks and wires.
  */
-export function findCycles(reading: Reading, blocks: readonly BlockDraft[], wires: readonly Wire[]): void {
+export function checkCycles(reading: Reading, blocks: readonly BlockDraft[], wires: readonly Wire[]): void {
   const after = new Map<BlockDraft, Wire[]>(blocks.map((block) => [block, []]))
   for (const wire of wires) after.get(wire.from)?.push(wire)
   const search: CycleSearch = { wires, after, path: [], open: new Map(), done: new Set(), told: new Set() }

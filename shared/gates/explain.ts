@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { Json } from '../text/canonical.ts'
-import { atLeast, COMPOSITIONS, negate, type Outcome, PART_LIMITS } from './check.ts'
+import { atLeast, COMPOSITIONS, negateOutcome, type Outcome, PART_LIMITS } from './check-composition.ts'
 import type { GateExample } from './gate.ts'
 import { findGate, gateFamilies } from './registry.ts'
 
@@ -112,7 +112,7 @@ export function explainCompositions(): string {
     '',
     '| a     | b     | not a | any_of | all_of |',
     '| ----- | ----- | ----- | ------ | ------ |',
-    ...PAIRS.map(([a, b]) => `| ${row([a, b, negate(a), atLeast(1, [a, b]), atLeast(2, [a, b])])} |`),
+    ...PAIRS.map(([a, b]) => `| ${row([a, b, negateOutcome(a), atLeast(1, [a, b]), atLeast(2, [a, b])])} |`),
     '',
     '`at_least: k` passes as soon as `k` pass and fails as soon as too many fail, whatever the others are; `any_of` is `at_least: 1`, `all_of` wants all. De Morgan holds: not any_of(a, b) is all_of(not a, not b).',
   ].join('\n')

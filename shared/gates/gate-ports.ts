@@ -2,7 +2,7 @@ import type { Isolate } from '../ports/isolate.ts'
 import type { SignedContent } from '../ports/secrets.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { Json } from '../text/canonical.ts'
-import { oneSentence } from '../text/redact.ts'
+import { safeOneLine } from '../text/redact.ts'
 import type { ShellGateSettings } from './settings.ts'
 
 /** One request of an http or webhook gate, as net-gate carries it out: guarded, bounded, never with a caller's header. */
@@ -67,7 +67,7 @@ export interface GatePorts {
 
 /** Why this place does not run the command, and what an operator does about it; undefined = it may run. */
 export function shellRefusal({ allow }: Pick<ShellGateSettings, 'allow'>, argv: readonly string[]): string | undefined {
-  const shown = JSON.stringify(argv.slice(0, 3).map((word) => oneSentence(word, 30)))
+  const shown = JSON.stringify(argv.slice(0, 3).map((word) => safeOneLine(word, 30)))
   if (allow.length === 0) return `shell gates are off here; an operator who trusts it adds ${shown} ${FIX}`
   if (allow.some((prefix) => prefix.every((word, i) => word === argv[i]))) return undefined
   return `the operator's list has no beginning of ${shown}; an operator who trusts it adds it ${FIX}`

@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import type { Json } from '../text/canonical.ts'
+import type { Program } from './compile-programs.ts'
 import type { GatePorts } from './gate-ports.ts'
-import type { Program } from './programs.ts'
 
 /** What a port holds, as far as its type says: file and artifact are text to a gate, json may hold anything. */
 export type Held = 'text' | 'number' | 'boolean'

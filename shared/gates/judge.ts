@@ -1,10 +1,10 @@
 import type { GateUse } from '../dag/dag.ts'
 import { canonicalJson, type Json, sha256 } from '../text/canonical.ts'
-import { oneSentence } from '../text/redact.ts'
-import { atLeast, checkParams, checkParts, leafChecks, negate, type Outcome } from './check.ts'
-import { readPort, unusable } from './facts.ts'
+import { safeOneLine } from '../text/redact.ts'
+import { atLeast, leafChecks, negateOutcome, type Outcome, paramsOfCheck, partsOfCheck } from './check-composition.ts'
 import type { CheckResult, GateFacts, Verdict } from './gate.ts'
 import type { GatePorts } from './gate-ports.ts'
+import { readPort, unusableReason } from './read-facts.ts'
 import { findGate } from './registry.ts'
 
 /** Characters of a verdict's reason; an event has 1 KiB in all. */
@@ -28,8 +28,8 @@ export async function judgeGate(use: GateUse, facts: GateFacts, ports: GatePorts
     type: use.check.type,
     passed,
     status,
-    reason: passed ? oneSentence(result.reason, MAX_REASON) : reasonFor(use.error, result.reason),
-    facts: smallFacts(result.facts ?? {}),
+    reason: passed ? safeOneLine(result.reason, MAX_REASON) : reasonFor(use.error, result.reason),
+    facts: shortenFacts(result.facts ?? {}),
     duration_ms: Math.max(0, now() - start),
     input_hash: hash ?? unreadable(use.check),
   }
@@ -51,8 +51,8 @@ function unreadable({ type }: Check): string {
 function readableHash(check: Check, facts: GateFacts): string | undefined {
   try {
     const values = Object.fromEntries(portsRead(check).map((port) => [port, readPort(facts, port)]))
-    const seen = leafChecks(check).map((leaf) => findGate(leaf.type)?.sees?.(checkParams(leaf), facts) ?? null)
-    return sha256(canonicalJson({ check, values, sees: checkParts(check) === undefined ? seen[0] : seen }))
+    const seen = leafChecks(check).map((leaf) => findGate(leaf.type)?.sees?.(paramsOfCheck(leaf), facts) ?? null)
+    return sha256(canonicalJson({ check, values, sees: partsOfCheck(check) === undefined ? seen[0] : seen }))
   } catch {
     return undefined
   }
@@ -68,9 +68,9 @@ function replayable(result: CheckResult, hash: string | undefined): CheckResult 
 
 /** The author's words first, then what was seen and wanted; the latter is never cut away, the next attempt obeys it. */
 function reasonFor(error: string | undefined, found: string): string {
-  const detail = oneSentence(found, MAX_REASON)
+  const detail = safeOneLine(found, MAX_REASON)
   const room = MAX_REASON - [...detail].length - 2
-  const said = oneSentence(error ?? '', Math.max(room, 1)).replace(/[\s.:;,]+$/, '')
+  const said = safeOneLine(error ?? '', Math.max(room, 1)).replace(/[\s.:;,]+$/, '')
   return said === '' || room < 20 ? detail : `${said}: ${detail}`
 }
 
@@ -82,12 +82,12 @@ const PART_REASON = 40
 
 /** The ports a parsed check reads, those of nested checks too. Throws for a check that was never parsed. */
 export function portsRead(check: GateCheck): readonly string[] {
-  return [...new Set(leafChecks(check).flatMap((leaf) => findGate(leaf.type)?.reads(checkParams(leaf)) ?? []))]
+  return [...new Set(leafChecks(check).flatMap((leaf) => findGate(leaf.type)?.reads(paramsOfCheck(leaf)) ?? []))]
 }
 
 /** What a parsed check comes to, nested ones too; never throws (the rules: check.ts). */
 async function answerCheck(check: GateCheck, facts: GateFacts, ports: GatePorts): Promise<CheckResult> {
-  const found = checkParts(check)
+  const found = partsOfCheck(check)
   const result =
     found === undefined
       ? await answerLeaf(check, facts, ports)
@@ -103,7 +103,7 @@ function broken(reason: string): CheckResult {
 async function answerLeaf(check: GateCheck, facts: GateFacts, ports: GatePorts): Promise<CheckResult> {
   const gate = findGate(check.type)
   if (gate === undefined) return broken('there is no gate of this type here')
-  const params = checkParams(check)
+  const params = paramsOfCheck(check)
   let read: readonly string[]
   try {
     read = gate.reads(params)
@@ -111,7 +111,7 @@ async function answerLeaf(check: GateCheck, facts: GateFacts, ports: GatePorts):
     return broken('its parameters are not those of a parsed check')
   }
   for (const port of read) {
-    const problem = unusable(port, readPort(facts, port))
+    const problem = unusableReason(port, readPort(facts, port))
     if (problem !== undefined) return { passed: false, unfit: true, reason: problem, facts: { port } }
   }
   try {
@@ -122,7 +122,7 @@ async function answerLeaf(check: GateCheck, facts: GateFacts, ports: GatePorts):
 }
 
 function composed(
-  { wanted, parts }: NonNullable<ReturnType<typeof checkParts>>,
+  { wanted, parts }: NonNullable<ReturnType<typeof partsOfCheck>>,
   results: readonly CheckResult[],
 ): CheckResult {
   if (!(wanted >= 1 && wanted <= parts.length)) return broken('its parameters are not those of a parsed check')
@@ -131,7 +131,7 @@ function composed(
   const held = outcomes.filter((one) => one === 'pass').length
   const telling = results.filter(({ passed }) => passed === (outcome === 'pass'))
   const room = Math.max(PART_REASON, Math.floor(PARTS_REASON / telling.length))
-  const words = telling.map(({ reason }) => oneSentence(reason, room)).join('; ')
+  const words = telling.map(({ reason }) => safeOneLine(reason, room)).join('; ')
   const wants = wanted === parts.length ? `all ${wanted}` : `at least ${wanted}`
   const reason =
     outcome === 'pass'
@@ -155,7 +155,7 @@ const RESULTS: Readonly<Record<Outcome, Pick<CheckResult, 'passed' | 'unfit' | '
 }
 
 function negated(result: CheckResult): CheckResult {
-  const outcome = negate(outcomeOf(result))
+  const outcome = negateOutcome(outcomeOf(result))
   const facts = { ...result.facts, not: true }
   if (outcome === 'pass') return { passed: true, reason: `does not hold, as wanted: ${result.reason}`, facts }
   return outcome === 'fail'
@@ -176,7 +176,7 @@ const CUTS = [
 type Facts = Readonly<Record<string, Json>>
 
 /** Facts cut to 512 bytes of JSON: long texts and lists keep their start and a note of their real length. */
-export function smallFacts(facts: Facts): Facts {
+export function shortenFacts(facts: Facts): Facts {
   for (const cut of CUTS) {
     const small = Object.fromEntries(Object.entries(facts).map(([key, value]) => [key, shorten(value, cut)]))
     if (Buffer.byteLength(JSON.stringify(small)) <= LIMIT) return small
@@ -197,8 +197,8 @@ function shorten(value: Json, cut: (typeof CUTS)[number]): Json {
 }
 
 function shortenText(text: string, limit: number): string {
-  if (text.length <= limit) return oneSentence(text, limit)
-  return `${oneSentence(text, limit)} (${text.length} characters)`
+  if (text.length <= limit) return safeOneLine(text, limit)
+  return `${safeOneLine(text, limit)} (${text.length} characters)`
 }
 
 /** The parts of a recorded verdict that do not depend on the day. */

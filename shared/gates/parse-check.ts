@@ -1,10 +1,10 @@
 import * as z from 'zod'
 import type { GateUse } from '../dag/dag.ts'
-import { oneSentence } from '../text/redact.ts'
+import { safeOneLine } from '../text/redact.ts'
 import { suggest } from '../text/wording.ts'
-import { readParts } from './check.ts'
+import { readComposedCheck } from './check-composition.ts'
+import { type Program, programProblem } from './compile-programs.ts'
 import type { Gate } from './gate.ts'
-import { type Program, programProblem } from './programs.ts'
 import { findGate, gateTypes } from './registry.ts'
 
 /** `path` is relative to the check, members joined by dots (`values.0`); empty = the check itself. */
@@ -28,7 +28,7 @@ const MAX_ERRORS = 10
  */
 export function parseCheck(check: unknown): ParsedCheck {
   const errors: CheckError[] = []
-  const parsed = readParts(check, {
+  const parsed = readComposedCheck(check, {
     leaf(given, at) {
       const read = parseLeaf(given)
       if (read.ok) return read.check
@@ -38,8 +38,8 @@ export function parseCheck(check: unknown): ParsedCheck {
       return undefined
     },
     refuse({ path, text }) {
-      const place = path.length === 0 ? 'The check' : `"${oneSentence(path.join('.'), 120)}"`
-      errors.push({ path: path.join('.'), message: `${place} ${oneSentence(text, 200)}.` })
+      const place = path.length === 0 ? 'The check' : `"${safeOneLine(path.join('.'), 120)}"`
+      errors.push({ path: path.join('.'), message: `${place} ${safeOneLine(text, 200)}.` })
     },
   })
   return parsed === undefined ? failed(...errors) : { ok: true, check: parsed }
@@ -79,7 +79,7 @@ function nameOf(value: unknown): string {
 function unknownType(type: string): CheckError {
   const near = suggest(type, gateTypes())
   const hint = near === undefined ? `Known types: ${gateTypes().join(', ')}.` : `Did you mean "${near}"?`
-  return { path: 'type', message: `Unknown gate type "${oneSentence(type, 64)}".`, hint }
+  return { path: 'type', message: `Unknown gate type "${safeOneLine(type, 64)}".`, hint }
 }
 
 function errorsOf(issue: z.core.$ZodIssue, gate: Gate<unknown>): readonly CheckError[] {
@@ -90,7 +90,7 @@ function errorsOf(issue: z.core.$ZodIssue, gate: Gate<unknown>): readonly CheckE
 
 function parameterError(path: string, message: string, gate: Gate<unknown>): CheckError {
   const where = path === '' ? `Gate type "${gate.type}"` : `Parameter "${path}" of gate type "${gate.type}"`
-  return { path, message: `${where}: ${oneSentence(message, 240)}` }
+  return { path, message: `${where}: ${safeOneLine(message, 240)}` }
 }
 
 function unknownParameter(key: string, gate: Gate<unknown>): CheckError {
@@ -98,5 +98,5 @@ function unknownParameter(key: string, gate: Gate<unknown>): CheckError {
   const known = gate.params instanceof z.ZodObject ? Object.keys(gate.params.shape) : []
   const near = suggest(key, known)
   const hint = near === undefined ? `Allowed: ${known.join(', ')}.` : `Did you mean "${near}"?`
-  return { path: key, message: `Unknown parameter "${oneSentence(key, 64)}" of gate type "${gate.type}".`, hint }
+  return { path: key, message: `Unknown parameter "${safeOneLine(key, 64)}" of gate type "${gate.type}".`, hint }
 }

@@ -3,8 +3,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { ProgramProblem } from '../errors.ts'
 import type { Isolated } from '../ports/isolate.ts'
 import type { Json } from '../text/canonical.ts'
-import { keepLast, linearPattern } from '../text/linear-pattern.ts'
-import { oneSentence } from '../text/redact.ts'
+import { linearPattern, memoizeLast } from '../text/linear-pattern.ts'
+import { safeOneLine } from '../text/redact.ts'
 
 /** Errors told of one value. */
 const MAX_ERRORS = 5
@@ -18,7 +18,7 @@ export type JsonObject = { readonly [key: string]: Json }
  * Checks a value under a JSON Schema (draft 2020-12, strict about unknown keywords; `format` is an annotation, as the
  * draft says). Costs what the schema asks for: callers outside an Isolate only compile. Throws when the schema is bad.
  */
-export function answerSchema(schema: JsonObject, value: Json): SchemaAnswer {
+export function validateBySchema(schema: JsonObject, value: Json): SchemaAnswer {
   const compiled = countUpTo(value, ALL_ERRORS_UP_TO) < ALL_ERRORS_UP_TO ? allErrors : firstError
   const validate = compiled(JSON.stringify(schema))
   if (validate(value) === true) return { valid: true, errors: [] }
@@ -26,19 +26,19 @@ export function answerSchema(schema: JsonObject, value: Json): SchemaAnswer {
 }
 
 /** Why a schema (already inside its budget, see schema-budget.ts) does not compile; undefined when it does. */
-export function compileProblem(schema: JsonObject): string | undefined {
+export function schemaCompileProblem(schema: JsonObject): string | undefined {
   try {
     firstError(JSON.stringify(schema))
     return undefined
   } catch (cause) {
-    return cause instanceof Error ? oneSentence(cause.message) : 'the schema cannot be compiled'
+    return cause instanceof Error ? safeOneLine(cause.message) : 'the schema cannot be compiled'
   }
 }
 
 /** One block asks the same at every attempt and item. */
-const firstError = keepLast(16, (text) => compile(JSON.parse(text), false))
+const firstError = memoizeLast(16, (text) => compile(JSON.parse(text), false))
 
-const allErrors = keepLast(16, (text) => compile(JSON.parse(text), true))
+const allErrors = memoizeLast(16, (text) => compile(JSON.parse(text), true))
 
 function compile(schema: JsonObject, all: boolean): ValidateFunction {
   const ajv = ajvFor(all)
@@ -82,7 +82,7 @@ function ajvFor(all: boolean): Ajv2020 {
 }
 
 /** ajv keeps patterns by their toString(): without one of their own all would become the first, and wrong data pass. */
-export function linearRegExp(pattern: string, flags: string) {
+function linearRegExp(pattern: string, flags: string) {
   const read = linearPattern(pattern, flags)
   if (!read.ok) throw new ProgramProblem(`pattern "${pattern.slice(0, 80)}": ${read.message}`)
   return { test: read.pattern.test, toString: () => `linear:${flags}:${pattern}` }
@@ -92,8 +92,8 @@ function sentence(error: ErrorObject): string {
   const { instancePath, keyword, message = 'is not valid', params } = error
   const detail = keyword === 'enum' || keyword === 'const' ? JSON.stringify(Object.values(params)[0]) : undefined
   const extra = params.additionalProperty ?? params.unevaluatedProperty ?? detail
-  const path = oneSentence(instancePath === '' ? '/' : instancePath, 80)
-  return `${path} ${oneSentence(message, 100)}${extra === undefined ? '' : ` (${oneSentence(String(extra), 60)})`}`
+  const path = safeOneLine(instancePath === '' ? '/' : instancePath, 80)
+  return `${path} ${safeOneLine(message, 100)}${extra === undefined ? '' : ` (${safeOneLine(String(extra), 60)})`}`
 }
 
 /** Counts the members of a value without recursion, no further than `limit`. */

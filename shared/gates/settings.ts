@@ -23,7 +23,7 @@ export const HttpGateSettingsSchema = z.strictObject({
 export type HttpGateSettings = z.infer<typeof HttpGateSettingsSchema>
 
 /** Why the operator's lists keep gates and webhooks from a host; undefined = they do not. */
-export function listProblem(
+export function hostListProblem(
   host: string,
   { hosts, deny_hosts }: Pick<HttpGateSettings, 'hosts' | 'deny_hosts'>,
 ): string | undefined {

@@ -1,8 +1,8 @@
 import { quotationsIn } from '../text/quotations.ts'
-import { checkQuote, type QuoteIndex } from '../text/verbatim.ts'
+import { checkQuote, type QuoteIndex } from '../text/verbatim-quotes.ts'
 import { type EvidenceSource, sourceOf } from './criteria/criterion.ts'
 import type { Evidence, JudgedFinding, LocatedMarker } from './evidence.ts'
-import { metricValue, sameDashes } from './marker.ts'
+import { metricValue, normaliseDashes } from './marker.ts'
 
 /** One question put to a claim, and what the stored evidence answers. */
 export interface Challenge {
@@ -125,7 +125,7 @@ const STATEMENT =
   /\b([A-Za-z][\w-]{0,99})\s*(?:=|:|of|is)\s*([+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?)(?![\w%]|[.,]\d)/g
 
 function lastMetric(name: string, { markers }: Evidence): LocatedMarker | undefined {
-  return markers.findLast(({ type, subtype }) => type === 'METRIC' && subtype === sameDashes(name))
+  return markers.findLast(({ type, subtype }) => type === 'METRIC' && subtype === normaliseDashes(name))
 }
 
 function compared(name: string, stated: string, measured: LocatedMarker): Challenge {

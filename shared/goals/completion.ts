@@ -1,20 +1,20 @@
 import type { CriterionStatus, EvidenceSource } from './criteria/criterion.ts'
+import { decideFinalStatus, type FinalStatus, type NextAction, readBlockers, readClaim } from './decision-table.ts'
 import { type Evidence, type EvidenceArtifact, type EvidenceText, readEvidence, saysNothing } from './evidence.ts'
 import {
-  blockByHistory,
   type CriterionResult,
   type GoalAttempt,
   type GoalGateResult,
   type GoalStatus,
   judgeGoal,
+  markBlockedByHistory,
   type PivotRecommendation,
   recommendPivot,
 } from './goal-gate.ts'
 import { MOST_MARKERS } from './marker.ts'
-import { judgeQuality, type QualityProfile, type QualityResult } from './quality.ts'
+import { judgeQuality, type QualityProfile, type QualityResult } from './quality-gate.ts'
 import { readGoalContract } from './read-contract.ts'
 import { judgeTrust, type TrustResult } from './trust-gate.ts'
-import { decideTwoGates, type FinalStatus, type NextAction, readBlockers, readClaim } from './two-gates.ts'
 
 export interface CompletionRequest {
   /** undefined = there is none. Anything else is judged as one: YAML text, a document that has one, an object. */
@@ -60,7 +60,7 @@ export function evaluateCompletion(request: CompletionRequest): EvaluatedComplet
     hasEvidence(request, goal) ? judgeQuality(readEvidence(request.texts), request.quality) : NO_QUALITY.quality
   const quality = guarded('quality', qualify, CRASHED.quality)
   const claim = readClaim(request.claimed_status)
-  const decision = decideTwoGates({
+  const decision = decideFinalStatus({
     trust_passed: trust.passed,
     goal_status: goal.overallStatus,
     quality_passed: quality.passed,
@@ -106,7 +106,7 @@ function judgeGoalSoFar(request: CompletionRequest, blockers: readonly string[])
   const judged = judgeGoal(read, evidence, blockers)
   const pivot = recommendPivot(judged, prior_attempts)
   const contract_errors = read === undefined || read.ok ? [] : read.errors.map(({ message }) => message)
-  return { goal: blockByHistory(judged, pivot), pivot, contract_errors, cut: evidence.cut }
+  return { goal: markBlockedByHistory(judged, pivot), pivot, contract_errors, cut: evidence.cut }
 }
 
 function viewOf({ criterion, status, actualValue, target, message, source }: CriterionResult): CriterionView {

@@ -1,4 +1,4 @@
-import type { QualityProfile } from './quality.ts'
+import type { QualityProfile } from './quality-gate.ts'
 
 /** A contract to begin with: whoever writes one changes names and figures to what is wanted. */
 export interface ContractSkeleton {

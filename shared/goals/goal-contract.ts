@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import type { Json } from '../text/canonical.ts'
-import type { Problem } from '../text/problem.ts'
+import type { Problem } from '../text/document-problems.ts'
 import { issueProblems } from '../text/schema-issues.ts'
 import type { Path } from '../text/source-position.ts'
-import { didYouMean, listed, quoted, shown, suggest } from '../text/wording.ts'
+import { describeValue, didYouMean, listed, quoted, suggest } from '../text/wording.ts'
 import type { AcceptanceCriterion } from './criteria/criterion.ts'
 import { CRITERION_KINDS, criterionKind } from './criteria/registry.ts'
 
@@ -30,7 +30,7 @@ export const ContractHeadSchema = z.strictObject({
 })
 
 /** A value that contractProblems() finds nothing wrong with, with its defaults. */
-export function withDefaults(value: unknown): GoalContract {
+export function contractWithDefaults(value: unknown): GoalContract {
   const { acceptance_criteria, ...head } = ContractHeadSchema.parse(value)
   return { ...head, acceptance_criteria: acceptance_criteria.map(criterionWithDefaults) }
 }
@@ -74,7 +74,7 @@ function criterionProblems(criterion: Json, path: Path): readonly Problem[] {
       {
         code: 'wrong_type',
         path,
-        say: ({ place }) => ({ text: `${place} must be a mapping, got ${shown(criterion)}` }),
+        say: ({ place }) => ({ text: `${place} must be a mapping, got ${describeValue(criterion)}` }),
       },
     ]
   }
@@ -88,7 +88,7 @@ function criterionProblems(criterion: Json, path: Path): readonly Problem[] {
 function unknownKind(name: Json | undefined, path: Path): Problem {
   const known = CRITERION_KINDS.map(({ kind }) => kind)
   const near = typeof name === 'string' ? suggest(name, known) : undefined
-  const text = `is ${shown(name)}; allowed are ${listed(known)}`
+  const text = `is ${describeValue(name)}; allowed are ${listed(known)}`
   const code = name === undefined ? 'missing_key' : 'unknown_criterion_kind'
   return { code, path, say: ({ place }) => ({ text: `${place} ${text}`, hint: didYouMean(near) }) }
 }
@@ -166,7 +166,7 @@ function missingTarget(path: Path, name: string, inputs: Readonly<Record<string,
 
 function noNumber(path: Path, name: string, value: Json): Problem {
   const say: Problem['say'] = ({ place }) => ({
-    text: `${place} is the run input ${quoted(name)}, which must be a number, got ${shown(value)}`,
+    text: `${place} is the run input ${quoted(name)}, which must be a number, got ${describeValue(value)}`,
   })
   return { code: 'wrong_type', path, say }
 }
@@ -178,7 +178,7 @@ type Declared = ReadonlyMap<string, string | undefined>
  * Reads the contract of a document, whose targets may be run inputs (`target: { input: NAME }`): those must be declared
  * numbers. The answer has defaults filled in and its inputs unbound; bindContract() binds them when a run starts.
  */
-export function readOpenContract(
+export function readUnboundContract(
   given: Json | undefined,
   base: Path,
   declared: Declared,
@@ -194,7 +194,7 @@ export function readOpenContract(
   })
   problems.push(...contractProblems(closed, base))
   if (problems.length > 0) return { problems }
-  const contract = withDefaults(closed)
+  const contract = contractWithDefaults(closed)
   const acceptance_criteria = contract.acceptance_criteria.map((criterion, index) => {
     const input = targets.get(index)
     return input === undefined ? criterion : { ...criterion, target: { input } }

@@ -102,7 +102,7 @@ const ATTEMPTS_USED_UP = 'Maximum attempts reached'
  * A gate that did not pass, after what its history says of it: criteria out of reach are BLOCKED, and so is the gate
  * when the last attempt is used up. One that passed stays as it is, on the last attempt too.
  */
-export function blockByHistory(result: GoalGateResult, pivot: PivotRecommendation): GoalGateResult {
+export function markBlockedByHistory(result: GoalGateResult, pivot: PivotRecommendation): GoalGateResult {
   if (result.passed) return result
   const criteriaResults = result.criteriaResults.map((one) => outOfReach(one, pivot))
   const blocked = criteriaResults.filter(({ status }) => status === 'BLOCKED').map(({ message }) => message)

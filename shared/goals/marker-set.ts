@@ -1,5 +1,5 @@
 import type { Marker } from './marker.ts'
-import { metricValue, sameDashes } from './marker.ts'
+import { metricValue, normaliseDashes } from './marker.ts'
 
 /**
  * Markers as they are compared with what a block was given: by type, subtype and what they say. Numbers go by their value
@@ -14,7 +14,7 @@ export interface MarkerSet {
 export type Said = Pick<Marker, 'type' | 'subtype' | 'content'>
 
 /** A set of markers that grows, in which others are looked up. */
-export function collectMarkers(): MarkerSet {
+export function newMarkerSet(): MarkerSet {
   const numbers = new Set<string>()
   const words = new Map<string, SortedWords>()
   return {
@@ -38,7 +38,7 @@ export function collectMarkers(): MarkerSet {
  * Every marker that stands anywhere in a text: within a sentence, behind `>`, in fences, tables, emphasis and JSON, with
  * its content on the next line too. Whoever takes it out of there has read it and not measured it.
  */
-export function markersAnywhere(text: string): readonly Said[] {
+export function findMarkersAnywhere(text: string): readonly Said[] {
   if (!/[[［]/.test(text)) return []
   const plain = cleanText(text.replace(/\\[nrt]/g, '\n').replaceAll('\\', ''))
   const found = [...plain.matchAll(ANYWHERE)].slice(0, MOST_GIVEN)
@@ -47,7 +47,7 @@ export function markersAnywhere(text: string): readonly Said[] {
     const end = Math.min(found[index + 1]?.index ?? plain.length, start + MOST_CONTENT)
     const [line = '', next = ''] = plain.slice(start, end).split('\n', 2)
     const { type = '', attributes = '' } = match.groups ?? {}
-    return { type: sameDashes(type), ...subtypeOf(type, attributes), content: HAS_WORD.test(line) ? line : next }
+    return { type: normaliseDashes(type), ...subtypeOf(type, attributes), content: HAS_WORD.test(line) ? line : next }
   })
 }
 
@@ -62,11 +62,11 @@ const HAS_WORD = /[\p{L}\p{N}]/u
 
 function subtypeOf(type: string, attributes: string): Pick<Marker, 'subtype'> | object {
   const subtype = type === 'CITATION' ? attributes : attributes.split(':').find((part) => !part.includes('='))
-  return subtype === undefined || subtype === '' ? {} : { subtype: sameDashes(subtype) }
+  return subtype === undefined || subtype === '' ? {} : { subtype: normaliseDashes(subtype) }
 }
 
 function markerKey({ type, subtype = '' }: Pick<Marker, 'type' | 'subtype'>): string {
-  return `${type}:${sameDashes(cleanText(subtype)).trim()}`
+  return `${type}:${normaliseDashes(cleanText(subtype)).trim()}`
 }
 
 /** Compatibility letters made one, and what nobody sees taken out. */

@@ -37,7 +37,7 @@ export function parseMarkers(text: string, most = MOST_MARKERS): readonly Marker
 
 /** Metrics go by their names into objects of whoever reads them: what every object has already is no name. */
 export function isMetricName(name: string): boolean {
-  const same = sameDashes(name)
+  const same = normaliseDashes(name)
   return same !== 'prototype' && !Object.hasOwn(Object.prototype, same)
 }
 
@@ -74,14 +74,14 @@ function columnsOf(before: string): number {
 }
 
 /** How types and subtypes are compared: `-` and `_` are equal. */
-export function sameDashes(word: string): string {
+export function normaliseDashes(word: string): string {
   return word.replaceAll('-', '_')
 }
 
 const MARKER = /^\s*\[(?<type>[A-Z][A-Z0-9_-]*)(?::(?<attributes>[^\]]+))?\](?<content>.*)$/s
 
 function readMarker({ groups = {} }: RegExpExecArray, line: number): Marker {
-  const type = sameDashes(groups.type ?? '')
+  const type = normaliseDashes(groups.type ?? '')
   const { subtype, attributes } = readAttributes(type, groups.attributes)
   return {
     type,
@@ -100,7 +100,7 @@ function readAttributes(type: string, text: string | undefined): Pick<Marker, 's
   const parts = text.split(':')
   const at = parts.findIndex((part) => !part.includes('='))
   const pairs = parts.filter((_, index) => index !== at).map(attributePair)
-  const subtype = at < 0 ? undefined : sameDashes(parts[at] ?? '')
+  const subtype = at < 0 ? undefined : normaliseDashes(parts[at] ?? '')
   return { ...(subtype !== undefined && { subtype }), attributes: Object.fromEntries(pairs) }
 }
 

@@ -1,5 +1,5 @@
 import { canonicalJson, type Json, sha256 } from '../text/canonical.ts'
-import type { Problem } from '../text/problem.ts'
+import type { Problem } from '../text/document-problems.ts'
 import { lineFinder, locate, type Path, pathText, type Source } from '../text/source-position.ts'
 import { quoted } from '../text/wording.ts'
 import { type ReadDocument, readObject, readYaml } from '../text/yaml.ts'
@@ -7,10 +7,10 @@ import {
   type BoundContract,
   bindContract,
   contractProblems,
+  contractWithDefaults,
   criteriaOf,
   type GoalContract,
   memberOf,
-  withDefaults,
 } from './goal-contract.ts'
 
 /** One thing wrong with a goal contract. Line and column are 1-based, and absent where it came as an object. */
@@ -51,7 +51,7 @@ export function readGoalContract(given: unknown, inputs: Readonly<Record<string,
   const { base, value } = contractIn(read.source.value)
   const bound = bindContract(value, { ...defaultsOf(read.source.value), ...inputs }, base)
   const problems = allProblems(read, bound, base)
-  if (problems.length === 0) return { ok: true, contract: withDefaults(bound.contract) }
+  if (problems.length === 0) return { ok: true, contract: contractWithDefaults(bound.contract) }
   return refused(problems, read.source, value, base)
 }
 
@@ -132,7 +132,7 @@ interface FrozenContract {
 /**
  * Two spellings of one contract (key order, defaults written out or not, YAML or JSON) have one hash. What starts a run
  * reads it by `readGoalContract(contract, inputs)` first, which binds targets that are run inputs; a document's own is
- * checked by readOpenContract(), which leaves them unbound.
+ * checked by readUnboundContract(), which leaves them unbound.
  */
 export function freezeContract(contract: GoalContract): FrozenContract {
   const text = canonicalJson(contract)

@@ -1,4 +1,4 @@
-import { shown } from '../text/wording.ts'
+import { describeValue } from '../text/wording.ts'
 
 /** From here on a score is VERIFIED; nothing below passes. */
 const TRUST_THRESHOLD = 80
@@ -30,7 +30,7 @@ export const TRUST_BANDS: readonly (readonly [TrustBand, number])[] = [
 export function judgeTrust(scores: readonly unknown[]): TrustResult {
   if (scores.length === 0) return trustFailed('no verifier gave a trust score')
   const wrong = scores.filter((score) => !isScore(score))
-  if (wrong.length > 0) return trustFailed(`a trust score is a number from 0 to 100, got ${shown(wrong[0])}`)
+  if (wrong.length > 0) return trustFailed(`a trust score is a number from 0 to 100, got ${describeValue(wrong[0])}`)
   // Each was checked just above.
   const score = Math.min(...(scores as readonly number[]))
   const [band] = TRUST_BANDS.find(([, lowest]) => score >= lowest) ?? ['REJECTED']

@@ -1,4 +1,4 @@
-import { indexQuotes, type QuoteSource } from '../text/verbatim.ts'
+import { indexQuoteSources, type QuoteSource } from '../text/verbatim-quotes.ts'
 import {
   type Challenge,
   type Challenger,
@@ -8,6 +8,7 @@ import {
   challengeReferences,
   challengeStatistics,
 } from './challenges.ts'
+import { readClaim } from './decision-table.ts'
 import {
   type Evidence,
   type EvidenceArtifact,
@@ -19,7 +20,6 @@ import {
 import { judgeGoal } from './goal-gate.ts'
 import { metricValue } from './marker.ts'
 import { readGoalContract } from './read-contract.ts'
-import { readClaim } from './two-gates.ts'
 
 interface ClaimRecord {
   /** What the workers printed, in event order. */
@@ -50,7 +50,7 @@ interface Verification {
  */
 export function verifyClaims(record: ClaimRecord): Verification {
   const evidence = readEvidence(record.texts, record.artifacts)
-  const checked: CheckedRecord = { evidence, quotes: indexQuotes(record.sources) }
+  const checked: CheckedRecord = { evidence, quotes: indexQuoteSources(record.sources) }
   const asked = judgeFindings(evidence).map((finding) => challengesOf(finding, checked))
   const rejected = asked.filter((challenges) => challenges.some(({ outcome }) => outcome === 'refuted')).length
   const challenges = asked.flat()

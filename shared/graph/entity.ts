@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { Fault, type Issue } from '../errors.ts'
 import { canonicalJson, sha256 } from '../text/canonical.ts'
 import { refuseEntityId } from './entity-id.ts'
-import { asWritten, readableTriples } from './rule-opaque.ts'
+import { markOpaqueProse, readableTriples } from './opaque-triples.ts'
 import { isEdge, type Triple, TripleSchema } from './triple.ts'
 
 /** What one entity may hold. It is one item of the table, which ends at 400 KB. */
@@ -172,7 +172,7 @@ export function normalEntity({ aliases = [], triples = [], ...rest }: Entity): E
 
 /** What is stated after `added` was said too: the same statement of the same source is replaced. */
 function mergeTriples(stated: readonly Triple[], added: readonly Triple[]): readonly Triple[] {
-  const byStatement = new Map([...stated, ...added].map((triple) => [statementOf(triple), asWritten(triple)]))
+  const byStatement = new Map([...stated, ...added].map((triple) => [statementOf(triple), markOpaqueProse(triple)]))
   return [...byStatement].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, triple]) => triple)
 }
 
@@ -195,7 +195,7 @@ export function withTriples(entity: Entity, added: readonly Triple[]): Entity {
 }
 
 /** Triples by what they are about, in the order each subject first comes. */
-export function bySubject(triples: readonly Triple[]): ReadonlyMap<string, readonly Triple[]> {
+export function groupBySubject(triples: readonly Triple[]): ReadonlyMap<string, readonly Triple[]> {
   const subjects = new Map<string, Triple[]>()
   for (const triple of triples) {
     const known = subjects.get(triple.subject)

@@ -1,12 +1,12 @@
 import type { Block } from '../dag/dag.ts'
-import { upstreamSkip } from '../runs/block-inputs.ts'
+import { upstreamSkipReason } from '../runs/block-inputs.ts'
 import type { EventType, RunEvent } from '../runs/event.ts'
-import { askNumber } from '../runs/ids.ts'
+import { questionNumber } from '../runs/ids.ts'
 import type { Outcome } from '../runs/lane.ts'
 import { eventPosition } from '../runs/run-fold.ts'
-import type { BlockState } from '../runs/run-items.ts'
+import type { BlockState } from '../runs/run-store-items.ts'
+import { itemEndProblems, type Pass, passEnd, passesOf, passName, toleratedItems } from './block-passes.ts'
 import { invariant } from './invariant.ts'
-import { endOf, itemEndProblems, nameOf, type Pass, passesOf, toleratedItems } from './passes.ts'
 
 /**
  * The states of a block, and those of an attempt a person is asked about: `asked`, `answered` (or so by items, which
@@ -75,10 +75,11 @@ function moveProblems(pass: Pass): readonly string[] {
   let state: State = pass.item === undefined ? 'pending' : 'ready'
   for (const event of pass.events) {
     const next = nextState(state, event)
-    if (next === undefined) wrong.push(`${nameOf(pass)}: event ${event.seq} ${event.type} in state ${state}`)
+    if (next === undefined) wrong.push(`${passName(pass)}: event ${event.seq} ${event.type} in state ${state}`)
     state = next ?? state
     const { epoch } = eventPosition(event)
-    if (epoch !== pass.epoch) wrong.push(`${nameOf(pass)}: event ${event.seq} of epoch ${epoch} in epoch ${pass.epoch}`)
+    if (epoch !== pass.epoch)
+      wrong.push(`${passName(pass)}: event ${event.seq} of epoch ${epoch} in epoch ${pass.epoch}`)
   }
   return wrong
 }
@@ -101,7 +102,7 @@ function isPartVote(event: RunEvent): boolean {
 
 function isOfAsk(event: RunEvent): boolean {
   const isAnswer = event.type === 'approval:decided' || event.type === 'approval:expired'
-  return (isAnswer || event.type === 'approval:requested') && askNumber(event.data.approval_id) !== undefined
+  return (isAnswer || event.type === 'approval:requested') && questionNumber(event.data.approval_id) !== undefined
 }
 
 type Outcomes = Map<string, Outcome>
@@ -175,7 +176,7 @@ function resetBlocks(
 function startProblems({ type, seq }: RunEvent, block: Block, outcomes: Outcomes): readonly string[] {
   const open = block.upstream.filter((id) => !outcomes.has(id))
   if (open.length > 0) return [`block "${block.id}": event ${seq} ${type} before ${open.join(', ')} ended`]
-  const skip = upstreamSkip(block, (id) => outcomes.get(id))
+  const skip = upstreamSkipReason(block, (id) => outcomes.get(id))
   return skip === undefined
     ? []
     : [`block "${block.id}": event ${seq} ${type} though ${skip.because.join(', ')} did not`]
@@ -195,7 +196,7 @@ function skipProblems({ seq, data }: Skipped, block: Block | undefined, outcomes
   if (block === undefined) return []
   const open = block.upstream.filter((id) => !outcomes.has(id))
   if (open.length > 0) return [`block "${block.id}": event ${seq} block:skipped before ${open.join(', ')} ended`]
-  const due = upstreamSkip(block, (id) => outcomes.get(id))
+  const due = upstreamSkipReason(block, (id) => outcomes.get(id))
   const isByWhen = data.condition === 'when' && block.when !== undefined && due === undefined
   const isSame = due !== undefined && due.condition === data.condition && sameSet(due.because, data.because)
   if (isByWhen || isSame) return []
@@ -232,13 +233,13 @@ const ON_TOP: ReadonlySet<string> = new Set(['ATTEMPT_LOST', 'inputs_edited'])
 function numberProblems(pass: Pass): readonly string[] {
   const numbers = pass.events.flatMap(({ type, attempt }) => (type === 'block:started' ? [attempt] : []))
   if (numbers.every((attempt, i) => attempt === i + 1)) return []
-  return [`${nameOf(pass)}: attempts are numbered ${numbers.join(' ')}`]
+  return [`${passName(pass)}: attempts are numbered ${numbers.join(' ')}`]
 }
 
 /** As many may be lost as may be tried. */
 function lossProblems(pass: Pass, cap: number): readonly string[] {
   const lost = pass.events.filter((event) => 'code' in event.data && event.data.code === 'ATTEMPT_LOST').length
-  return lost > cap ? [`${nameOf(pass)}: ${lost} attempts were lost, at most ${cap} may be`] : []
+  return lost > cap ? [`${passName(pass)}: ${lost} attempts were lost, at most ${cap} may be`] : []
 }
 
 function tryProblems(pass: Pass, tries: number): readonly string[] {
@@ -246,7 +247,7 @@ function tryProblems(pass: Pass, tries: number): readonly string[] {
   const counted = again.filter(({ data }) => !ON_TOP.has(data.code))
   const last = counted[tries - 1]
   if (last === undefined) return []
-  return [`${nameOf(pass)}: event ${last.seq}: tried again after try ${tries} of ${tries}`]
+  return [`${passName(pass)}: event ${last.seq}: tried again after try ${tries} of ${tries}`]
 }
 
 const BLOCK_ENDS: ReadonlySet<string> = new Set(['block:completed', 'block:failed', 'block:cancelled', 'block:skipped'])
@@ -276,7 +277,7 @@ function keyOf({ block_id, epoch }: Pass): string {
 function endProblems(pass: Pass): readonly string[] {
   const ends = pass.events.filter(({ type }) => BLOCK_ENDS.has(type))
   if (ends.length < 2) return []
-  return [`${nameOf(pass)} ended ${ends.length} times in epoch ${pass.epoch}: events ${seqsOf(ends)}`]
+  return [`${passName(pass)} ended ${ends.length} times in epoch ${pass.epoch}: events ${seqsOf(ends)}`]
 }
 
 const OF_ATTEMPT: ReadonlySet<string> = new Set([
@@ -294,16 +295,16 @@ function unstartedProblems(pass: Pass): readonly string[] {
     if (type === 'block:started') begun.add(attempt)
     const isOfAttempt = OF_ATTEMPT.has(type)
     const isWrong = (isOfAttempt || (type === 'block:failed' && attempt !== undefined)) && !begun.has(attempt)
-    return isWrong ? [`${nameOf(pass)}: event ${seq} ${type} of attempt ${attempt}, which had not started`] : []
+    return isWrong ? [`${passName(pass)}: event ${seq} ${type} of attempt ${attempt}, which had not started`] : []
   })
 }
 
 /** Nothing of an item before its block began or after it ended. */
 function spanProblems(pass: Pass, block: Pass | undefined): readonly string[] {
   const from = block?.events.find(({ type }) => type === 'block:started')?.seq ?? Number.POSITIVE_INFINITY
-  const to = (block && endOf(block)?.seq) ?? Number.POSITIVE_INFINITY
+  const to = (block && passEnd(block)?.seq) ?? Number.POSITIVE_INFINITY
   const outside = pass.events.filter(({ seq }) => seq < from || seq > to)
-  return outside.length === 0 ? [] : [`${nameOf(pass)}: events ${seqsOf(outside)} outside of its block's life`]
+  return outside.length === 0 ? [] : [`${passName(pass)}: events ${seqsOf(outside)} outside of its block's life`]
 }
 
 function seqsOf(events: readonly RunEvent[]): string {

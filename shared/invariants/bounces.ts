@@ -1,7 +1,7 @@
 import { type Block, type Bounce, type Dag, REJECTION_GATE } from '../dag/dag.ts'
 import type { RunEvent } from '../runs/event.ts'
+import { type Pass, passEnd, passesOf } from './block-passes.ts'
 import { invariant } from './invariant.ts'
-import { endOf, type Pass, passesOf } from './passes.ts'
 
 export const bounces = invariant({
   n: 30,
@@ -72,7 +72,7 @@ function dueProblems(
 ): readonly string[] {
   if (!endedByItself(events)) return []
   const last = passesOf(events).findLast(({ block_id, item }) => block_id === id && item === undefined)
-  const failed = last === undefined ? undefined : endOf(last)
+  const failed = last === undefined ? undefined : passEnd(last)
   if (last === undefined || failed?.type !== 'block:failed') return []
   const gates = refusedGates(dag, last, failed)
   const due = on_gate_fail.filter(({ when_gate }) => gates.includes(when_gate))

@@ -1,7 +1,7 @@
-import { amountUsed, usedByEvent } from '../runs/cost.ts'
 import type { EventData, RunEvent } from '../runs/event.ts'
 import type { Head } from '../runs/head.ts'
 import { eventPosition } from '../runs/run-fold.ts'
+import { amountOfUsage, usedByEvent } from '../runs/usage-cost.ts'
 import { invariant } from './invariant.ts'
 
 export const UNITS = ['tokens', 'usd_micros'] as const
@@ -79,7 +79,7 @@ function overEstimates(events: readonly RunEvent[], unit: Unit): number {
   for (const event of events) {
     const key = attemptOf(event)
     const reserved = event.type === 'budget:reserved' ? event.data[unit] : 0
-    open.set(key, (open.get(key) ?? 0) + amountUsed(usedByEvent(event))[unit] - reserved)
+    open.set(key, (open.get(key) ?? 0) + amountOfUsage(usedByEvent(event))[unit] - reserved)
   }
   return [...open.values()].reduce((sum, over) => sum + Math.max(0, over), 0)
 }

@@ -1,14 +1,14 @@
 import { Fault } from '../errors.ts'
 import { isRunEnd } from '../runs/event-types.ts'
+import { approvedActions } from './approved-actions.ts'
 import { attempts, blockEnds, blockMoves, starts } from './block-life.ts'
 import { bounces } from './bounces.ts'
-import { boundActions } from './bound-actions.ts'
 import { budget, spent } from './budget.ts'
 import { decisionEffects, decisions } from './decisions.ts'
+import { eventIds, eventSizes, executionEnd, finalState, nothingAfterEnd, oneEnd, seqs } from './event-log.ts'
 import { gatesBeforeCompletion, verdictsAgain } from './gates.ts'
 import { goal } from './goal.ts'
 import type { Invariant, RunParts, StoredRun } from './invariant.ts'
-import { eventIds, eventSizes, executionEnd, finalState, nothingAfterEnd, oneEnd, seqs } from './log.ts'
 import { refs, storedBytes } from './objects.ts'
 import { headOfEvents, projections } from './stored-state.ts'
 
@@ -99,7 +99,7 @@ export const INVARIANTS: readonly Invariant[] = [
   bounces,
   goal,
   executionEnd,
-  boundActions,
+  approvedActions,
   storedBytes,
 ]
 

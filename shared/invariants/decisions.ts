@@ -1,9 +1,9 @@
-import { asksWaiver, listedNames } from '../runs/approval.ts'
+import { asksWaiver, listedApprovers } from '../runs/approval.ts'
 import type { EventData, RunEvent } from '../runs/event.ts'
-import { askNumber } from '../runs/ids.ts'
-import type { ApprovalItem } from '../runs/run-items.ts'
+import { questionNumber } from '../runs/ids.ts'
+import type { ApprovalItem } from '../runs/run-store-items.ts'
+import { type Pass, passesOf, passName } from './block-passes.ts'
 import { invariant } from './invariant.ts'
-import { nameOf, type Pass, passesOf } from './passes.ts'
 
 type Decided = Extract<RunEvent, { readonly type: 'approval:decided' }>
 
@@ -102,7 +102,7 @@ function allowedProblems(
   const name = `${by.kind}:${by.id}`
   const wrong: string[] = []
   const state = escalated.has(approval_id) ? { escalated: true as const } : {}
-  const listed = listedNames(item, state)
+  const listed = listedApprovers(item, state)
   const rule = policy.replace(/^alias:/, '').replace(/^people:/, 'user:')
   const holds =
     policy === 'anyone_allowed' || policy.startsWith('default_group:')
@@ -134,7 +134,7 @@ export const decisionEffects = invariant({
 function isTakenOver([first]: readonly RunEvent[], { events }: Pass): boolean {
   if (first?.type !== 'run:started' || first.data.retry_of === undefined) return false
   const isAsked = events.some(({ type, data }) => {
-    return type === 'approval:requested' && askNumber(data.approval_id) === undefined
+    return type === 'approval:requested' && questionNumber(data.approval_id) === undefined
   })
   return !isAsked && events.some(({ type, data }) => type === 'block:completed' && data.cached_from !== undefined)
 }
@@ -145,13 +145,13 @@ function effectProblems(pass: Pass): readonly string[] {
   const consent = answer === undefined ? undefined : isConsent(answer)
   const dispatched = pass.events.find(({ type }) => type === 'block:output' || type === 'block:completed')
   if (dispatched !== undefined && consent !== true) {
-    return [`${nameOf(pass)}: event ${dispatched.seq} ${dispatched.type} without consent`]
+    return [`${passName(pass)}: event ${dispatched.seq} ${dispatched.type} without consent`]
   }
   const begun = pass.events.find(({ type, seq }) => type === 'block:started' && seq > (answer?.seq ?? 0))
-  if (consent === false && begun !== undefined) return [`${nameOf(pass)}: event ${begun.seq} starts what was refused`]
+  if (consent === false && begun !== undefined) return [`${passName(pass)}: event ${begun.seq} starts what was refused`]
   const refused = pass.events.find((event) => event.type === 'block:failed' && REFUSED.has(event.data.code))
   if (refused !== undefined && consent !== false)
-    return [`${nameOf(pass)}: event ${refused.seq} refuses what nobody did`]
+    return [`${passName(pass)}: event ${refused.seq} refuses what nobody did`]
   return []
 }
 
@@ -160,7 +160,7 @@ const REFUSED: ReadonlySet<string> = new Set(['approval_rejected', 'approval_exp
 /** What an answer to the question before the work means; undefined = it is none, or none yet. */
 function isConsent(event: RunEvent): boolean | undefined {
   if (event.type !== 'approval:expired' && event.type !== 'approval:decided') return undefined
-  if (askNumber(event.data.approval_id) !== undefined || !isAnswer(event)) return undefined
+  if (questionNumber(event.data.approval_id) !== undefined || !isAnswer(event)) return undefined
   return event.type === 'approval:expired' ? event.data.on_timeout === 'approve' : event.data.decision !== 'reject'
 }
 
@@ -173,7 +173,7 @@ function askAnswers(events: readonly RunEvent[]): AskAnswers {
   const answers = new Map<string, { readonly yes: boolean; readonly seq: number }>()
   for (const { type, data, seq } of events) {
     const isAnswer = type === 'approval:decided' || type === 'approval:expired'
-    if (!isAnswer || askNumber(data.approval_id) === undefined) continue
+    if (!isAnswer || questionNumber(data.approval_id) === undefined) continue
     answers.set(data.approval_id, { yes: type === 'approval:decided' && data.decision !== 'reject', seq })
   }
   return answers
@@ -187,7 +187,7 @@ function askProblems(pass: Pass, answers: AskAnswers): readonly string[] {
       asked.set(event.data.approval_id, event.data)
       return []
     }
-    return problemsOf(pass, event, asked, answers).map((problem) => `${nameOf(pass)}: event ${event.seq} ${problem}`)
+    return problemsOf(pass, event, asked, answers).map((problem) => `${passName(pass)}: event ${event.seq} ${problem}`)
   })
 }
 

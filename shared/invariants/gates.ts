@@ -1,13 +1,13 @@
 import type { Block, GateUse } from '../dag/dag.ts'
-import { composeVerdicts } from '../gates/compose.ts'
-import { withFileTexts } from '../gates/facts.ts'
+import { composeVerdicts } from '../gates/compose-verdicts.ts'
 import type { GateFacts } from '../gates/gate.ts'
 import { inputHash, replayVerdict } from '../gates/judge.ts'
+import { withFileTexts } from '../gates/read-facts.ts'
 import { itemBlock } from '../runs/block-inputs.ts'
 import type { EventData, RunEvent } from '../runs/event.ts'
 import { canonicalJson, sha256 } from '../text/canonical.ts'
+import { type Pass, passesOf, passName } from './block-passes.ts'
 import { invariant, type RunParts } from './invariant.ts'
-import { nameOf, type Pass, passesOf } from './passes.ts'
 import { type RecordedParts, recordedInputs, recordedValues } from './recorded-inputs.ts'
 
 export const gatesBeforeCompletion = invariant({
@@ -35,11 +35,11 @@ function twiceProblems(pass: Pass): readonly string[] {
     const [judged, waived] = ['judged', 'waived'].map((word) => `${word}/${event.attempt}/${phase}/${gate}`)
     const key = (status === 'waived' ? waived : judged) ?? ''
     if (status === 'waived' && !seen.has(judged ?? '')) {
-      return [`${nameOf(pass)}: event ${event.seq} waives gate "${gate}", which nobody judged`]
+      return [`${passName(pass)}: event ${event.seq} waives gate "${gate}", which nobody judged`]
     }
     const twice = seen.has(key)
     seen.add(key)
-    return twice ? [`${nameOf(pass)}: event ${event.seq} judges gate "${event.data.gate}" again`] : []
+    return twice ? [`${passName(pass)}: event ${event.seq} judges gate "${event.data.gate}" again`] : []
   })
 }
 
@@ -59,7 +59,7 @@ function gateProblems(pass: Pass, block: Block, { seq, attempt }: RunEvent): rea
     const wrong = countProblems(uses, verdicts)
     const { passed, failed } = composeVerdicts(uses, verdicts.map(asVerdict), block.gate_composition[phase])
     if (!passed) wrong.push(`${phase}-gates ${failed.join(', ')} do not hold`)
-    return wrong.map((problem) => `${nameOf(pass)}: completed (event ${seq}), though ${problem}`)
+    return wrong.map((problem) => `${passName(pass)}: completed (event ${seq}), though ${problem}`)
   })
 }
 
@@ -100,7 +100,7 @@ async function passProblems(run: Parts, pass: Pass, block: Block): Promise<reado
   const wrong: string[] = []
   for (const [attempt, judged] of attempts) {
     const facts = await recordedFacts(run, pass, block, attempt)
-    if (facts.kind === 'wrong') wrong.push(`${nameOf(pass)}: ${facts.problem}`)
+    if (facts.kind === 'wrong') wrong.push(`${passName(pass)}: ${facts.problem}`)
     if (facts.kind !== 'known') continue
     for (const event of judged) wrong.push(...(await again(run, pass, block, event, facts)))
   }
@@ -125,7 +125,7 @@ async function again(
   const replay = now === 'other_input' ? await replayVerdict(recorded, use, facts[data.phase], { isolate }) : now
   if (replay === 'same' || replay === 'recorded') return []
   const why = replay === 'different' ? 'comes out otherwise' : 'is not of these values'
-  return [`${nameOf(pass)}: the verdict of gate "${data.gate}" (event ${seq}) ${why}`]
+  return [`${passName(pass)}: the verdict of gate "${data.gate}" (event ${seq}) ${why}`]
 }
 
 /** The gates of a task's move are their handler's, which has its own words for them. */

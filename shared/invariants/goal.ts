@@ -2,7 +2,7 @@ import { type CompletionRequest, evaluateCompletion, type GoalEvaluation, goalEn
 import type { EvidenceArtifact, EvidenceText } from '../goals/evidence.ts'
 import type { EventData, RunEvent } from '../runs/event.ts'
 import { isRunEnd } from '../runs/event-types.ts'
-import { foldRun } from '../runs/fold.ts'
+import { foldRun } from '../runs/fold-run.ts'
 import { canonicalJson, type Json, sha256 } from '../text/canonical.ts'
 import { invariant, type RunParts } from './invariant.ts'
 

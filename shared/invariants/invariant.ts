@@ -3,8 +3,8 @@ import type { Isolate } from '../ports/isolate.ts'
 import type { RunEvent } from '../runs/event.ts'
 import type { Head } from '../runs/head.ts'
 import type { Execution } from '../runs/machine.ts'
-import type { ApprovalItem, ArtifactItem, BlockProjection, ContextItem } from '../runs/run-items.ts'
 import type { Meta } from '../runs/run-store.ts'
+import type { ApprovalItem, ArtifactItem, BlockProjection, ContextItem } from '../runs/run-store-items.ts'
 
 /**
  * One of the invariants (docs/invariants.md), as a check of one stored run: every problem is one sentence with the

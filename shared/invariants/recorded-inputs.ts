@@ -2,9 +2,9 @@ import type { Block } from '../dag/dag.ts'
 import { foreachList, resolveInputs } from '../runs/block-inputs.ts'
 import type { EventData, RunEvent, StoredValue } from '../runs/event.ts'
 import type { Json } from '../text/canonical.ts'
+import type { Pass } from './block-passes.ts'
+import { beginsItems, passEnd, passesOf } from './block-passes.ts'
 import type { RunParts } from './invariant.ts'
-import type { Pass } from './passes.ts'
-import { beginsItems, endOf, passesOf } from './passes.ts'
 
 /** What is needed of a stored run to tell what an attempt worked with. */
 export type RecordedParts = Pick<RunParts, 'events' | 'dag' | 'meta' | 'context' | 'read'>
@@ -79,7 +79,7 @@ function publishedBy(
   const before = passesOf(events).findLast(({ block_id, item, events: [first] }) => {
     return block_id === id && item === undefined && (first?.seq ?? seq) < seq
   })
-  const end = before === undefined ? undefined : endOf(before)
+  const end = before === undefined ? undefined : passEnd(before)
   if (before === undefined || end?.type !== 'block:completed' || end.seq > seq) return undefined
   const output = before.events.findLast((one) => one.type === 'block:output' && one.attempt === end.attempt)
   return output?.type === 'block:output' ? output.data.outputs : {}

@@ -1,9 +1,9 @@
 import type { RunEvent } from '../runs/event.ts'
-import { foldRun } from '../runs/fold.ts'
+import { foldRun } from '../runs/fold-run.ts'
 import type { Head } from '../runs/head.ts'
 import { laneKey, laneOwner, readOrdinal } from '../runs/lane.ts'
 import type { RunFold } from '../runs/run-fold.ts'
-import type { BlockProjection, BlockState } from '../runs/run-items.ts'
+import type { BlockProjection, BlockState } from '../runs/run-store-items.ts'
 import { canonicalJson } from '../text/canonical.ts'
 import { invariant } from './invariant.ts'
 

@@ -1,4 +1,4 @@
-import type { Price } from '../providers/prices.ts'
+import type { Price } from '../providers/model-prices.ts'
 import type { Json } from '../text/canonical.ts'
 
 /** What one call of a provider may use. */
@@ -25,7 +25,7 @@ const MOST_TOKENS = [
 /** Four characters a token, and the answer at its longest: what is reserved before the call. */
 export function estimateCall({ system = '', prompt, params }: CallShape, price: Price | undefined): Estimate {
   const tokens_in = Math.ceil((system.length + prompt.length) / 4)
-  const tokens_out = answerTokens(params)
+  const tokens_out = maxOutputTokens(params)
   const usd_micros = costMicros({ tokens_in, tokens_out }, price)
   return { tokens_in, tokens_out, ...(usd_micros === undefined ? {} : { usd_micros }) }
 }
@@ -46,7 +46,7 @@ export function costMicros(
 }
 
 /** What the parameters allow an answer; the usual default where they do not say. */
-export function answerTokens(params: Readonly<Record<string, Json>>): number {
+export function maxOutputTokens(params: Readonly<Record<string, Json>>): number {
   const said = MOST_TOKENS.map((name) => (Object.hasOwn(params, name) ? params[name] : undefined))
   const limits = said.filter((value): value is number => typeof value === 'number' && value > 0)
   return limits.length === 0 ? ANSWER_TOKENS : Math.ceil(Math.max(...limits))

@@ -1,17 +1,17 @@
 import { FUNCTIONS } from '../catalog.ts'
 import { type BounceModule, bounceModules } from '../dag/bounce-modules.ts'
 import { type Block, type Dag, type GateUse, isJudged } from '../dag/dag.ts'
-import type { Routing } from '../document/agents.ts'
-import { findAgent } from '../document/agents.ts'
+import type { Routing } from '../document/bind-agents.ts'
+import { findAgent } from '../document/bind-agents.ts'
 import { Fault } from '../errors.ts'
-import { checkParams, leafChecks } from '../gates/check.ts'
+import { leafChecks, paramsOfCheck } from '../gates/check-composition.ts'
 import { findGate } from '../gates/registry.ts'
 import { LIMITS } from '../limits.ts'
 import { REVIEW_SYSTEM } from '../prompts/block.ts'
-import { callsModel, priceAt } from '../providers/prices.ts'
+import { callsModel, modelPriceAt } from '../providers/model-prices.ts'
 import { suggest } from '../text/wording.ts'
-import { answerTokens, costMicros } from './call-estimate.ts'
-import { PRICES } from './prices.ts'
+import { PRICES } from './aws-prices.ts'
+import { costMicros, maxOutputTokens } from './call-estimate.ts'
 import type { SimulatedRun } from './simulate-machine.ts'
 
 interface CostLine {
@@ -148,7 +148,7 @@ function rounded(value: number): number {
   return Number(value.toPrecision(6))
 }
 
-/** Memory of the functions, MB: infra/aws/functions.ts, and a test holds them equal. */
+/** Memory of the functions, MB: infra/aws/function-sizes.ts, and a test holds them equal. */
 export const FUNCTION_MB: Readonly<Record<string, number>> = {
   'run-block': 1_024,
   'decide-completion': 1_024,
@@ -256,7 +256,7 @@ export function modelCost(
 }
 
 function costed({ tokens_in, tokens_out, calls, ...call }: ModelCalls, routing: Routing): CallCost {
-  const price = priceAt(routing, call.provider, call.model)
+  const price = modelPriceAt(routing, call.provider, call.model)
   const isModel = callsModel(routing.providers, call.provider)
   const tokens = ranged((of) => (isModel ? of(calls) * (of(tokens_in) + of(tokens_out)) : 0))
   const micros = (of: Bound) => costMicros({ tokens_in: of(tokens_in), tokens_out: of(tokens_out) }, price) ?? 0
@@ -341,7 +341,7 @@ function answersOf(block: Block, { tries, items }: Times, routing: Routing): rea
   const { provider, model } = found.ok ? found : agent
   const own = (agent.system ?? '').length + (agent.prompt ?? block.name).replace(/\{\{[^{}]*\}\}/g, '').length
   const values = Object.keys(block.inputs).length
-  const most = answerTokens(agent.model_params)
+  const most = maxOutputTokens(agent.model_params)
   const repairs = block.strict_output ? block.contract_repair_attempts : 0
   return [
     {
@@ -383,7 +383,7 @@ const ANSWER_SHARE = 0.25
 function judgesOf(block: Block, gates: readonly GateUse[], { tries, items }: Times): readonly ModelCalls[] {
   return gates.flatMap(({ name, check }) =>
     leafChecks(check).flatMap((leaf): readonly ModelCalls[] => {
-      const params = checkParams(leaf)
+      const params = paramsOfCheck(leaf)
       const asked = findGate(leaf.type)?.asks?.(params)
       if (asked === undefined) return []
       const { samples, criteria } = params
@@ -397,7 +397,7 @@ function judgesOf(block: Block, gates: readonly GateUse[], { tries, items }: Tim
           ...asked,
           calls: { low: items, expected: items, high: items * tries * most },
           tokens_in: prompted(own, 1),
-          tokens_out: upTo(VERDICT, answerTokens({})),
+          tokens_out: upTo(VERDICT, maxOutputTokens({})),
         },
       ]
     }),

@@ -2,8 +2,8 @@ import type { Machine } from '../compile/asl.ts'
 import { compileDag } from '../compile/compile-dag.ts'
 import type { Block, Dag } from '../dag/dag.ts'
 import { type CriticalPath, criticalPath } from './critical-path.ts'
-import type { DagGraph } from './graph.ts'
-import { callOf, type TaskCall } from './machine-text.ts'
+import type { DagGraph } from './graph-schema.ts'
+import { type TaskCall, taskCallOf } from './machine-size.ts'
 import { type CompiledMachine, compiledMachines } from './simulate-machine.ts'
 
 /** A checked DAG as nodes and edges. `seconds` is what a block takes, for the critical path. */
@@ -131,7 +131,7 @@ export function joinReasons(machines: readonly CompiledMachine[]): readonly Plan
 
 function collect(found: Found, machine: Machine, place: Cell): void {
   for (const [name, state] of Object.entries(machine.States)) {
-    const call = callOf(state)
+    const call = taskCallOf(state)
     if (call !== undefined) note(found, name, call, place)
     if (state.Type === 'Map') collect(found, state.ItemProcessor, place)
     if (state.Type !== 'Parallel') continue

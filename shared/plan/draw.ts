@@ -1,5 +1,5 @@
 import { opensChild } from '../dag/dag.ts'
-import type { DagGraph } from './graph.ts'
+import type { DagGraph } from './graph-schema.ts'
 
 /** Pixels. */
 const BOX = { width: 200, line: 17, padding: 10 }

@@ -2,15 +2,22 @@ import type { Machine, State } from '../compile/asl.ts'
 import { type CompiledDag, compileDag } from '../compile/compile-dag.ts'
 import { bounceModules } from '../dag/bounce-modules.ts'
 import { type Block, type Dag, isJudged, opensChild } from '../dag/dag.ts'
-import type { Routing } from '../document/agents.ts'
+import type { Routing } from '../document/bind-agents.ts'
 import { Fault } from '../errors.ts'
 import { LIMITS } from '../limits.ts'
 import { checkExpectations, type Expectations, expectedItems, modelCost, mostItems, runCost } from './cost.ts'
 import { criticalPath, dagWidth } from './critical-path.ts'
 import { joinReasons } from './dag-graph.ts'
-import { bytesWithArns, EXECUTION_EVENTS, ITEM_EVENTS, measureMachine, readTask, stateEvents } from './machine-text.ts'
-import type { Plan } from './plan.ts'
-import { compiledMachines, type SimulatedRun, simulatedMachines, simulateMachine } from './simulate-machine.ts'
+import {
+  bytesWithArns,
+  countStateEvents,
+  EXECUTION_EVENTS,
+  ITEM_EVENTS,
+  measureMachine,
+  readTask,
+} from './machine-size.ts'
+import type { Plan } from './plan-schema.ts'
+import { compiledMachines, machinesToSimulate, type SimulatedRun, simulateMachine } from './simulate-machine.ts'
 
 /**
  * Says what runs of a checked DAG will do, before one has run: its compiled machine is followed in virtual time and
@@ -76,7 +83,7 @@ function simulate(dag: Dag, compiled: CompiledDag, expectations: Expectations, m
   const { blocks } = dag
   const byId = new Map(blocks.map((block) => [block.id, block]))
   const modules = bounceModules(blocks)
-  return simulateMachine(simulatedMachines(compiled), {
+  return simulateMachine(machinesToSimulate(compiled), {
     seconds: (id) => secondsOf(id, expectations),
     items: (id) => {
       const block = byId.get(id)
@@ -205,7 +212,7 @@ function eventBudget(machine: Machine, facts: BudgetFacts): number {
 /** Once more through `_settle` and its Choice, and the state in between; parts have none of them. */
 function judgingEvents({ States }: Machine): number {
   const states = ['_settle', '_end', '_decide_completion'].flatMap((name) => States[name] ?? [])
-  return states.reduce((sum, state) => sum + stateEvents(state), 0)
+  return states.reduce((sum, state) => sum + countStateEvents(state), 0)
 }
 
 function rowBudget({ StartAt, States }: Machine, facts: BudgetFacts): number {
@@ -243,7 +250,7 @@ function repeatModule(
 }
 
 function stateBudget(state: State, previous: State | undefined, facts: BudgetFacts): number {
-  const events = stateEvents(state)
+  const events = countStateEvents(state)
   if (state.Type === 'Parallel') return state.Branches.reduce((sum, branch) => sum + rowBudget(branch, facts), events)
   if (state.Type === 'Map') {
     const block = previous?.Type === 'Task' ? readTask(previous).block : undefined

@@ -1,8 +1,8 @@
 import { compileDag } from '../compile/compile-dag.ts'
 import { Fault } from '../errors.ts'
 import { type CriticalPath, criticalPath, type Upstream } from './critical-path.ts'
-import { bytesWithArns, measureMachine } from './machine-text.ts'
-import { compiledMachines, simulatedMachines, simulateMachine } from './simulate-machine.ts'
+import { bytesWithArns, measureMachine } from './machine-size.ts'
+import { compiledMachines, machinesToSimulate, simulateMachine } from './simulate-machine.ts'
 
 /** Times in seconds. docs/plan.md says what each member is. */
 interface PlannedLine {
@@ -47,7 +47,7 @@ function planned({ id, upstream, seconds }: PlanLine, path: CriticalPath, clock:
   const compiled = compileDag({ blocks })
   const compile_ms = Math.round((clock() - before) * 1_000) / 1_000
   const machines = compiledMachines(compiled)
-  const run = simulateMachine(simulatedMachines(compiled), {
+  const run = simulateMachine(machinesToSimulate(compiled), {
     seconds: (block) => seconds[indexOf(block)] ?? 0,
     items: () => 0,
     bounces: () => 0,

@@ -1,7 +1,7 @@
 import type { Machine } from '../compile/asl.ts'
 import type { CompiledDag } from '../compile/compile-dag.ts'
 import { Fault } from '../errors.ts'
-import { EXECUTION_EVENTS, ITEM_EVENTS, readTask, stateEvents, type TaskCall } from './machine-text.ts'
+import { countStateEvents, EXECUTION_EVENTS, ITEM_EVENTS, readTask, type TaskCall } from './machine-size.ts'
 
 /** A DAG's machine and those it was split into for size, by placeholder (`Part1`). */
 interface Machines {
@@ -69,7 +69,7 @@ function enter(walk: Walk, frame: Frame, name: string): void {
   const state = stateAt(frame.machine, name)
   frame.at = name
   frame.execution.transitions += 1
-  frame.execution.events += stateEvents(state)
+  frame.execution.events += countStateEvents(state)
   switch (state.Type) {
     case 'Task':
       actOnCall(walk, frame, readTask(state))
@@ -417,6 +417,6 @@ export function compiledMachines({ definition, text, parts }: CompiledDag): read
 }
 
 /** As the simulation takes them. */
-export function simulatedMachines({ definition, parts }: CompiledDag): Machines {
+export function machinesToSimulate({ definition, parts }: CompiledDag): Machines {
   return { main: definition, parts: new Map(parts.map((part) => [part.key, part.definition])) }
 }

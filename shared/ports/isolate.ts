@@ -2,7 +2,7 @@ import type { Json } from '../text/canonical.ts'
 
 /**
  * What is computed: `transform` evaluates a JSONata program; `json_schema` checks a value under a schema and `compile`
- * whether schemas and patterns can be used at all (shared/gates/programs.ts); `classify` fits a model of a table and
+ * whether schemas and patterns can be used at all (shared/gates/compile-programs.ts); `classify` fits a model of a table and
  * `describe` its statistics; `parse` reads a text as JSON.
  */
 export type IsolateKind = 'transform' | 'json_schema' | 'compile' | 'classify' | 'describe' | 'parse'

@@ -21,14 +21,14 @@ export function objectKey(tenant: string, hash: string, folder: ObjectFolder = '
  * The hash in `objstore://<tenant>/<sha256>`. Fault InvalidInput bad_object_ref; NotFound object_missing for a ref of
  * another tenant, in the same words as for one that is not there: it must not tell whether that object exists.
  */
-export function objectHash(tenant: string, ref: string): string {
-  const hash = ownObjectHash(tenant, ref)
+export function hashOfObjectRef(tenant: string, ref: string): string {
+  const hash = hashOfOwnObjectRef(tenant, ref)
   if (hash === undefined) throw objectFault('missing', ref)
   return hash
 }
 
 /** As hashOfRef(), but undefined for a ref of another tenant. */
-export function ownObjectHash(tenant: string, ref: string): string | undefined {
+export function hashOfOwnObjectRef(tenant: string, ref: string): string | undefined {
   const [, owner, hash] = REF.exec(ref) ?? []
   if (owner !== undefined) return owner === tenant ? hash : undefined
   const message = `Cannot read object ${JSON.stringify(ref.slice(0, 120))}: a ref is objstore://<tenant>/<64 hex digits of sha256>.`

@@ -1,6 +1,6 @@
 import { CRITERION_KINDS } from '../goals/criteria/registry.ts'
+import { DECISION_TABLE } from '../goals/decision-table.ts'
 import { LOOK_BACK_LINES } from '../goals/evidence.ts'
-import { DECISION_TABLE } from '../goals/two-gates.ts'
 
 const ROWS = DECISION_TABLE.filter(({ goal }) => goal !== 'NO_CONTRACT').map(({ trust, goal, final, action }) => {
   const quality = action === 'accept' ? ' (if the quality gates pass too)' : ''

@@ -83,16 +83,16 @@ const AskedSchema = z.strictObject({
 
 /** A call as its attempt keeps it: a recorded one, and the words that were asked (absent in what was kept before they were). */
 const KeptCallSchema = RecordedCallSchema.extend({ asked: AskedSchema.optional() })
-export type KeptCall = z.infer<typeof KeptCallSchema>
+export type RecordedCallWithPrompt = z.infer<typeof KeptCallSchema>
 
 /** What a block's attempt, or a gate's judge, was answered: the object that `raw_ref` of an event names. */
 export const RawAnswersSchema = z.strictObject({ v: z.literal(1), calls: z.array(KeptCallSchema).min(1) })
 
-export function keptCall(
+export function recordedCallWithPrompt(
   provider: string,
   request: Pick<DispatchRequest, 'system' | 'prompt' | 'model' | 'params' | 'idempotency_key'>,
   answer: DispatchAnswer,
-): KeptCall {
+): RecordedCallWithPrompt {
   const { system, prompt } = request
   const isCut = prompt.length > MOST_ASKED || (system ?? '').length > MOST_ASKED
   const asked = {

@@ -1,5 +1,5 @@
 import { canonicalJson } from '../text/canonical.ts'
-import type { Evidence } from './payloads/evidence.ts'
+import type { Evidence } from './payloads/candidate-and-evidence.ts'
 
 /** One hit of one ranked list: a sub-query's answer from one source. */
 export interface Hit {

@@ -1,4 +1,4 @@
-import type { RouteAction } from './payloads/route.ts'
+import type { RouteAction } from './payloads/route-decision.ts'
 
 /** The five stages, in order; a state of the machine and a function have these names. */
 export const STAGES = [

@@ -1,6 +1,6 @@
 import { hasSuffix } from '../graph/entity-id.ts'
-import type { Candidate, RetrievalSource } from './payloads/evidence.ts'
-import { type DecomposeArgs, type SeedRef, type SeedRefType, scopeBound } from './payloads/route.ts'
+import type { Candidate, RetrievalSource } from './payloads/candidate-and-evidence.ts'
+import { type DecomposeArgs, decomposeScopeLimit, type SeedRef, type SeedRefType } from './payloads/route-decision.ts'
 import { type Hints, readSearchHints, type SearchHints } from './question/search-hints.ts'
 
 /** One retrieval of execute_subqueries. Its `kind` is what ran in the trace; limits are hits. */
@@ -109,7 +109,7 @@ export function decomposeQueries(
   { axes, focus, scope }: DecomposeArgs,
   { candidates, hints, now }: Candidates,
 ): { readonly queries: readonly SubQuery[]; readonly missing: readonly string[] } {
-  const limit = scopeBound(scope)
+  const limit = decomposeScopeLimit(scope)
   const top = candidates.slice(0, limit).map(({ entity_id }) => entity_id)
   const template = { focus, limit, top, hints: readSearchHints(hints), now }
   const made = axes.map((axis) => ({ axis, queries: axisQueries(axis.trim(), template) }))

@@ -10,7 +10,7 @@ import type { Append } from './run-store.ts'
  * A lane that could go back would give two events one id; running is one set, so one append moves it one way; an item's
  * lane is there only while its block's items are open, which every append to it must ask.
  */
-export function requireForward(append: Append): void {
+export function checkAppend(append: Append): void {
   const { lane, ordinal, guard, start, end } = append
   const open = 'is' in guard ? (guard.is ?? -1) >= ordinal : guard.below > ordinal
   if (open) {

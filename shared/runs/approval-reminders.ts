@@ -1,12 +1,12 @@
 import type { HeadApproval } from './head.ts'
-import type { ApprovalItem } from './run-items.ts'
+import type { ApprovalItem } from './run-store-items.ts'
 
 export type Timing = Pick<ApprovalItem, 'requested_at' | 'expires_at' | 'remind_sec' | 'escalate'>
 
 export type ToldState = Pick<HeadApproval, 'next_at' | 'escalated'>
 
 /** What comes next before the expiry, when people are asked or told again; undefined = nothing more does. */
-export function nextTelling(
+export function nextReminderOrEscalation(
   item: Timing,
   { escalated }: Pick<ToldState, 'escalated'>,
   after: number,
@@ -20,7 +20,7 @@ export function nextTelling(
  * What is due of a pending approval at `now`. An escalation reminds too, so of both at one moment it comes alone; of
  * reminders that were missed one comes, and the next is ahead.
  */
-export function dueTelling(
+export function dueReminderOrEscalation(
   item: Timing,
   { next_at, escalated }: ToldState,
   now: number,

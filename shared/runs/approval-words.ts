@@ -10,7 +10,7 @@ export function earlierDecisionWords({ status, decided_by, decided_at, via, decl
 }
 
 /** What a question waits for, and of how many where one is not enough: `waits for approval of 2 people`. */
-export function questionWords({ about = 'dispatch', quorum }: EventData<'approval:requested'>): string {
+export function approvalRequestWords({ about = 'dispatch', quorum }: EventData<'approval:requested'>): string {
   return quorum > 1 ? `${ASKS[about]} of ${quorum} people` : ASKS[about]
 }
 

@@ -2,8 +2,8 @@ import { type Principal, personName, principalName } from '../auth/principal.ts'
 import { canonicalJson, sha256 } from '../text/canonical.ts'
 import type { StoredValue } from './event.ts'
 import type { HeadApproval, Vote } from './head.ts'
-import { meantBy, type People, personOf } from './people.ts'
-import type { ApprovalItem } from './run-items.ts'
+import { type People, peopleMeantBy, personOf } from './people.ts'
+import type { ApprovalItem } from './run-store-items.ts'
 
 /**
  * Hash of exactly what a person is asked about: prompt, shown values, the block's definition, and of a dispatch what a yes
@@ -36,7 +36,7 @@ export function decisionRefusal(
   const told = toldPerson(principal, people)
   const person = personOf(told ?? name, people)
   if (approverRule(item, approval, name, people, told) === undefined) {
-    const listed = listedNames(item, approval)
+    const listed = listedApprovers(item, approval)
     const who =
       listed.length === 0 ? `the default group "${people.default_group}"` : `the approvers (${fewNames(listed)})`
     return { code: 'not_an_approver', message: `"${name}" is not among ${who}.` }
@@ -46,7 +46,7 @@ export function decisionRefusal(
     const said = people.self_approval ? 'self_approval is false' : 'safety.self_approval is false in sluice.yaml'
     return { code: 'self_approval', message: `"${name}" started the run and ${said}: somebody else must decide.` }
   }
-  if (told === undefined && isOthers) return { code: 'person_unknown', message: unknownPerson(name) }
+  if (told === undefined && isOthers) return { code: 'person_unknown', message: unknownPersonMessage(name) }
   return voteRefusal(item, approval, { name, told }, people)
 }
 
@@ -63,7 +63,8 @@ function voteRefusal(
   { name, told }: { readonly name: string; readonly told: string | undefined },
   people: People,
 ) {
-  if (told === undefined) return quorum > 1 ? { code: 'person_unknown', message: unknownPerson(name) } : undefined
+  if (told === undefined)
+    return quorum > 1 ? { code: 'person_unknown', message: unknownPersonMessage(name) } : undefined
   const person = personOf(told, people)
   const earlier = votes.find((vote) => personOf(vote.person ?? vote.by, people) === person)
   if (earlier === undefined) return undefined
@@ -73,7 +74,7 @@ function voteRefusal(
 }
 
 /** One person's word as it is kept, of an event's or a request's members. */
-export function voteOf({ by, person, via, declared }: Omit<Vote, 'at'> | Cast, at: string): Vote {
+export function toVote({ by, person, via, declared }: Omit<Vote, 'at'> | Cast, at: string): Vote {
   return { by, ...(person && { person }), via, ...(declared && { declared }), at }
 }
 
@@ -85,7 +86,7 @@ interface Cast {
 }
 
 /** The same where it decided. */
-export function decidedBy({ by, person, via, declared, at }: Vote): Partial<HeadApproval> {
+export function decisionFields({ by, person, via, declared, at }: Vote): Partial<HeadApproval> {
   return {
     decided_by: by,
     ...(person && { decided_person: person }),
@@ -96,7 +97,7 @@ export function decidedBy({ by, person, via, declared, at }: Vote): Partial<Head
 }
 
 /** Of a caller who may be any of several people. */
-export function unknownPerson(name: string): string {
+export function unknownPersonMessage(name: string): string {
   return `the person behind "${name}" cannot be told, and here persons are counted (quorum, self_approval). Come with a token of a person (\`sluice token create --person user:NAME\`), say in slack.users who a member of Slack's workspace is, or name the role in people of sluice:auth if its sessions are named after persons (docs/tokens.md).`
 }
 
@@ -124,16 +125,16 @@ export function approverRule(
   people: People,
   told: string = name,
 ): string | undefined {
-  const listed = listedNames(item, state)
+  const listed = listedApprovers(item, state)
   const person = personOf(told, people)
   if (item.approvers.length === 0) {
     if (people.default_group === undefined) return 'anyone_allowed'
     if (isIn(people.default_group, person, people)) return `default_group:${people.default_group}`
   }
-  const meant = listed.find((other) => meantBy(other, people)?.some((one) => personOf(one, people) === person))
+  const meant = listed.find((other) => peopleMeantBy(other, people)?.some((one) => personOf(one, people) === person))
   if (meant !== undefined) return `people:${meant.slice('user:'.length)}`
   // Where the settings say who is meant by a name, whoever merely has it is not.
-  const named = listed.filter((other) => meantBy(other, people) === undefined)
+  const named = listed.filter((other) => peopleMeantBy(other, people) === undefined)
   if (named.includes(name)) return 'approvers'
   const alias = named.find((other) => !other.startsWith(GROUP) && personOf(other, people) === person)
   if (alias !== undefined) return `alias:${alias}`
@@ -143,7 +144,7 @@ export function approverRule(
 const GROUP = 'group:'
 
 /** The approvers, and once it was escalated those besides. */
-export function listedNames({ approvers, escalate }: AskedRule, { escalated }: Escalation): readonly string[] {
+export function listedApprovers({ approvers, escalate }: AskedRule, { escalated }: Escalation): readonly string[] {
   return escalated === true ? [...approvers, ...(escalate?.to ?? [])] : approvers
 }
 
@@ -155,7 +156,7 @@ function isIn(group: string, person: string, people: People): boolean {
 
 /** Hash of who may decide and how many have to, with the groups as they are now. */
 export function policyHash(item: AskedRule, state: Escalation, people: People): string {
-  const approvers = listedNames(item, state)
+  const approvers = listedApprovers(item, state)
   const asked = approvers.flatMap((name) => (name.startsWith(GROUP) ? [name.slice(GROUP.length)] : []))
   const byDefault = item.approvers.length === 0 ? people.default_group : undefined
   const groups = [...asked, ...(byDefault === undefined ? [] : [byDefault])].map((name) => [
@@ -163,7 +164,7 @@ export function policyHash(item: AskedRule, state: Escalation, people: People): 
     (Object.hasOwn(people.groups, name) ? people.groups[name] : undefined) ?? [],
   ])
   const names = approvers.flatMap((name) => {
-    const meant = meantBy(name, people)
+    const meant = peopleMeantBy(name, people)
     return meant === undefined ? [] : [[name, meant] as const]
   })
   return sha256(

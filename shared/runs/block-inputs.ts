@@ -14,7 +14,7 @@ const NAMED = 20
  * Why a block whose upstreams have all ended is skipped; undefined when it may go on. Blocks its `depends` names may have
  * ended in any way that makes it true, the others must have completed (docs/dag.md, "Depends").
  */
-export function upstreamSkip(
+export function upstreamSkipReason(
   { upstream, depends }: Pick<Block, 'upstream' | 'depends'>,
   outcomeOf: (id: string) => Outcome | undefined,
 ): Skip | undefined {
@@ -32,7 +32,7 @@ export function upstreamSkip(
 }
 
 /** Whether a block's `when` is exactly true over its inputs; what has no value is unknown, which is not true. */
-export function holdsWhen({ when }: Pick<Block, 'when'>, inputs: Readonly<Record<string, Json>>): boolean {
+export function isWhenTrue({ when }: Pick<Block, 'when'>, inputs: Readonly<Record<string, Json>>): boolean {
   if (when === undefined) return true
   const parsed = parseExpression(when)
   return parsed.ok && evaluateExpression(parsed.expression, { inputs }) === true
@@ -92,7 +92,7 @@ export function missingInputs(
   given: Readonly<Record<string, Json>>,
   overrides: Readonly<Record<string, Json>> = {},
 ): readonly string[] {
-  const context = { ...defaultsOf(dag), ...given }
+  const context = { ...inputDefaults(dag), ...given }
   const run = Object.entries(dag.inputs).filter(([name, { required }]) => required && !hasValue(context, name))
   const ports = dag.blocks.flatMap(({ id, inputs }) =>
     Object.entries(inputs).filter(([port, { required, from, default: fallback }]) => {
@@ -104,7 +104,7 @@ export function missingInputs(
 }
 
 /** The values a document's own run inputs have where nobody gives others. */
-export function defaultsOf(dag: Dag): Readonly<Record<string, Json>> {
+export function inputDefaults(dag: Dag): Readonly<Record<string, Json>> {
   const defaults: Record<string, Json> = {}
   for (const [name, input] of Object.entries(dag.inputs)) {
     if (input.default !== undefined) defaults[name] = input.default

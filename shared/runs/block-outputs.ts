@@ -1,7 +1,7 @@
 import type { Block, Dag, OutputPort } from '../dag/dag.ts'
 import type { Json } from '../text/canonical.ts'
-import { type ChangedNumber, changedNumbers, changedWords } from '../text/inexact-numbers.ts'
-import { jsonProblem, textProblem } from '../text/json.ts'
+import { type InexactNumber, inexactNumbers, inexactNumberWords } from '../text/inexact-numbers.ts'
+import { jsonProblem, jsonTextProblem } from '../text/json-limits.ts'
 import { isVisible } from '../text/prose.ts'
 import { fitsPort } from './block-inputs.ts'
 
@@ -17,7 +17,7 @@ interface ContractResult {
  * Reads an answer's text into output ports: the whole text as a JSON object; else the first ```json fence; else, with
  * a single output port, the raw text (docs/dag.md, "Output"); then the contract is checked.
  */
-export function readAnswer(text: string, declared: Ports): ContractResult {
+export function readAnswerOutputs(text: string, declared: Ports): ContractResult {
   if (Object.keys(declared).length === 0) return { values: {}, problems: [] }
   const fenced = fence(text)
   const refused = refusedText(text, fenced, declared)
@@ -25,18 +25,18 @@ export function readAnswer(text: string, declared: Ports): ContractResult {
   const whole = jsonObject(text)
   const read = readPorts(text, whole ?? jsonObject(fenced), declared)
   if (!Object.values(read.values).some(holdsNumbers)) return read
-  return unchanged(read, changedNumbers(whole === undefined && fenced !== '' ? fenced : text))
+  return unchanged(read, inexactNumbers(whole === undefined && fenced !== '' ? fenced : text))
 }
 
 /**
- * What would be parsed and must not be, since everybody else would wait (shared/text/json.ts): every port breaks its contract
+ * What would be parsed and must not be, since everybody else would wait (shared/text/json-limits.ts): every port breaks its contract
  * by it. Text that is taken as it is needs no parser.
  */
 function refusedText(text: string, fenced: string, declared: Ports): ContractResult | undefined {
   const ports = Object.entries(writtenPorts(declared))
   const isText = ports.every(([, { type }]) => type === 'string')
   const read = [text, fenced].filter((part) => !isText || part.trimStart().startsWith('{'))
-  const problem = read.map((part) => textProblem(part, 1)).find((found) => found !== undefined)
+  const problem = read.map((part) => jsonTextProblem(part, 1)).find((found) => found !== undefined)
   if (problem === undefined) return undefined
   const why = `the answer is not parsed, since ${problem.text}`
   return { values: {}, problems: ports.map(([name]) => `port ${name} cannot be read: ${why}`) }
@@ -61,7 +61,7 @@ function readPorts(text: string, object: Readonly<Record<string, Json>> | undefi
 }
 
 /** A number that is another one once it is read (9007199254740993) breaks the contract of every port that holds it. */
-function unchanged({ values, problems }: ContractResult, changed: readonly ChangedNumber[]): ContractResult {
+function unchanged({ values, problems }: ContractResult, changed: readonly InexactNumber[]): ContractResult {
   if (changed.length === 0) return { values, problems }
   const byValue = new Map(changed.map((one) => [one.becomes, one]))
   const kept: Record<string, Json> = {}
@@ -69,13 +69,13 @@ function unchanged({ values, problems }: ContractResult, changed: readonly Chang
   for (const [name, value] of Object.entries(values)) {
     const held = heldNumber(value, byValue)
     if (held === undefined) kept[name] = value
-    else wrong.push(`port ${name} cannot be stored: ${changedWords(held)}`)
+    else wrong.push(`port ${name} cannot be stored: ${inexactNumberWords(held)}`)
   }
   return { values: kept, problems: wrong }
 }
 
 /** Values nest 64 levels at most here: deeper ones have broken the contract already. */
-function heldNumber(value: Json, byValue: ReadonlyMap<number, ChangedNumber>): ChangedNumber | undefined {
+function heldNumber(value: Json, byValue: ReadonlyMap<number, InexactNumber>): InexactNumber | undefined {
   if (typeof value === 'number') return byValue.get(value)
   if (typeof value !== 'object' || value === null) return undefined
   for (const member of Object.values(value)) {
@@ -189,7 +189,7 @@ interface ChildOutput {
 }
 
 /** A port dag.outputs names comes from there; any other from the like-named output of a last block, in document order. */
-export function childOutputs(
+export function childOutputSources(
   { outputs, dag }: Pick<Extract<Block, { mode: 'dag' }>, 'outputs' | 'dag'>,
   child: Pick<Dag, 'blocks'>,
 ): readonly ChildOutput[] {

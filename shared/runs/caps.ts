@@ -1,6 +1,6 @@
 import type { BudgetCaps } from '../dag/dag.ts'
 import type { RunBudget } from './budget.ts'
-import type { Safety } from './safety.ts'
+import type { Safety } from './safety-settings.ts'
 
 /** Absent = no cap. */
 export type Caps = Pick<RunBudget, 'cap_tokens' | 'cap_usd_micros'>

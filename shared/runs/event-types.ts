@@ -1,11 +1,11 @@
 import type { Stage } from '../research/stages.ts'
-import { decisionWords, questionWords, refusedDecisionWords } from './approval-words.ts'
+import { approvalRequestWords, decisionWords, refusedDecisionWords } from './approval-words.ts'
+import type { EventData, EventType, NewEvent, RunEnd, RunEvent, UsedByCalls } from './event.ts'
 import {
-  answerApproval,
-  atWork,
   cancelBlock,
   changeBlock,
-  countTry,
+  closeApproval,
+  countUnchargedAttempt,
   type Draft,
   decideApproval,
   endItems,
@@ -15,12 +15,12 @@ import {
   foldOutput,
   openApproval,
   resetBlock,
+  runningChange,
   startStep,
   withVerdict,
-} from './draft.ts'
-import type { EventData, EventType, NewEvent, RunEnd, RunEvent, UsedByCalls } from './event.ts'
+} from './fold-draft.ts'
 import type { RunState } from './head.ts'
-import type { BlockState } from './run-items.ts'
+import type { BlockState } from './run-store-items.ts'
 
 /**
  * What one type of event means wherever events are read. A new type is its data in event.ts and its row here; whatever
@@ -91,7 +91,7 @@ const EVENT_ROWS: { readonly [T in EventType]: EventRow<T> } = {
     },
     fold: (draft, event) => {
       const block = enterAttempt(draft, event)
-      changeBlock(draft, event, { ...atWork(event), started_at: block.started_at ?? event.at })
+      changeBlock(draft, event, { ...runningChange(event), started_at: block.started_at ?? event.at })
       startStep(draft, event)
     },
     item: 'running',
@@ -126,7 +126,12 @@ const EVENT_ROWS: { readonly [T in EventType]: EventRow<T> } = {
     fold: (draft, event) => {
       const { code, reason, due_at } = event.data
       enterAttempt(draft, event)
-      changeBlock(draft, event, { state: 'retrying', error: { code, reason }, due_at, ...countTry(draft, event, code) })
+      changeBlock(draft, event, {
+        state: 'retrying',
+        error: { code, reason },
+        due_at,
+        ...countUnchargedAttempt(draft, event, code),
+      })
       endStep(draft, event, 'failed')
     },
     item: 'retrying',
@@ -145,7 +150,7 @@ const EVENT_ROWS: { readonly [T in EventType]: EventRow<T> } = {
   },
   'block:resumed': {
     words: () => 'goes on after a yes',
-    fold: (draft, event) => changeBlock(draft, event, atWork(event)),
+    fold: (draft, event) => changeBlock(draft, event, runningChange(event)),
     item: 'running',
   },
   'block:completed': {
@@ -166,7 +171,7 @@ const EVENT_ROWS: { readonly [T in EventType]: EventRow<T> } = {
     tone: 'bad',
     fold: (draft, event) => {
       const { code, reason } = event.data
-      const tries = countTry(draft, event, code)
+      const tries = countUnchargedAttempt(draft, event, code)
       changeBlock(draft, event, { state: 'failed', ended_at: event.at, error: { code, reason }, ...tries })
       endStep(draft, event, 'failed')
       endItems(draft, event)
@@ -194,7 +199,7 @@ const EVENT_ROWS: { readonly [T in EventType]: EventRow<T> } = {
   'approval:requested': {
     words: ({ data }, say) => {
       const who = data.approvers.length === 0 ? '' : ` (${data.approvers.join(', ')})`
-      return `${questionWords(data)}${who} until ${say.moment(data.expires_at)}`
+      return `${approvalRequestWords(data)}${who} until ${say.moment(data.expires_at)}`
     },
     tone: 'wait',
     fold: openApproval,
@@ -213,7 +218,7 @@ const EVENT_ROWS: { readonly [T in EventType]: EventRow<T> } = {
     words: ({ data }) => `nobody decided in time: ${EXPIRED[data.on_timeout]}`,
     tone: 'warn',
     fold: (draft, event) =>
-      answerApproval(draft, event, event.data.approval_id, { status: 'expired', decided_at: event.at }),
+      closeApproval(draft, event, event.data.approval_id, { status: 'expired', decided_at: event.at }),
     metric: 'approvals_expired',
   },
   'approval:reminded': {
@@ -300,11 +305,8 @@ interface AnyRow extends Pick<EventRow<EventType>, 'quiet' | 'tone' | 'item' | '
   readonly metric?: string | ((data: NewEvent['data']) => Readonly<Record<string, number>>)
 }
 
-/** The types of events, as a list: what may be subscribed to. */
-export const EVENT_TYPES: readonly EventType[] = Object.keys(EVENT_ROWS) as EventType[]
-
 /** The types that end a run. */
-export const RUN_ENDS = EVENT_TYPES.filter((type) => isRunEnd(type))
+export const RUN_ENDS = Object.keys(EVENT_ROWS).filter((type) => isRunEnd(type))
 
 export function isRunEnd(type: string): boolean {
   return eventRow({ type: type as EventType })?.ends !== undefined

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { DeclaredSchema } from '../auth/principal.ts'
-import { FINAL_STATUSES } from '../goals/two-gates.ts'
+import { FINAL_STATUSES } from '../goals/decision-table.ts'
 import { ASKED_ABOUT, RESTART_MODES } from './head.ts'
 
 const text = z.string()
@@ -285,6 +285,9 @@ const DATA = {
 
 export type EventType = keyof typeof DATA
 export type EventData<T extends EventType> = z.infer<(typeof DATA)[T]>
+
+/** The types of events, as a list: what may be subscribed to. */
+export const EVENT_TYPES = Object.keys(DATA) as readonly EventType[]
 
 /** The types that end a run: exactly one of them is its last event. */
 export type RunEnd = Exclude<Extract<EventType, `run:${string}`>, 'run:started'>

@@ -1,7 +1,7 @@
 import type { Declared } from '../auth/principal.ts'
 import type { BounceModule } from '../dag/bounce-modules.ts'
 import type { RunBudget } from './budget.ts'
-import { isAsked, laneOwner, type Outcome, readOrdinal } from './lane.ts'
+import { hasOpenQuestion, laneOwner, type Outcome, readOrdinal } from './lane.ts'
 
 /** Stored run states; `paused_approval` is derived on read, never stored. */
 export const RUN_STATES = ['running', 'completed', 'partial', 'blocked', 'failed', 'cancelled', 'iterated'] as const
@@ -169,7 +169,7 @@ export function blockEpoch({ moduleOf, index }: BlockPositions, head: Pick<Head,
 }
 
 /** The ordinal of a block in its own epoch; undefined before its first event there. */
-export function blockLane(
+export function blockOrdinal(
   places: BlockPositions,
   head: Pick<Head, 'lanes' | 'modules'>,
   id: string,
@@ -184,7 +184,7 @@ export function blockOutcome(
   head: Pick<Head, 'lanes' | 'modules'>,
   id: string,
 ): Outcome | undefined {
-  return readOrdinal(blockLane(places, head, id) ?? 0).outcome
+  return readOrdinal(blockOrdinal(places, head, id) ?? 0).outcome
 }
 
 /** States that are derived on read, never stored: before a queued run's first block, and while only people can move it on. */
@@ -209,7 +209,7 @@ function isBusy({ lanes }: Head, asked: ReadonlySet<number>): boolean {
   const open = Object.entries(lanes).flatMap(([key, lane]) => {
     const owner = laneOwner(key)
     if (owner === undefined || readOrdinal(lane).outcome !== undefined) return []
-    return [{ ...owner, waits: isAsked(lane) && asked.has(owner.block) }]
+    return [{ ...owner, waits: hasOpenQuestion(lane) && asked.has(owner.block) }]
   })
   const waiting = new Set(open.flatMap(({ block, item, waits }) => (waits && item !== undefined ? [block] : [])))
   return open.some(({ block, item, waits }) => !waits && (item !== undefined || !waiting.has(block)))

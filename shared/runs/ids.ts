@@ -16,7 +16,7 @@ export function runIdOfKey(tenant: string, kind: string, key: string): string {
  * The run of an Idempotency-Key: the same key of the same caller (`user:ana`) on the same route is always the same run,
  * another caller's is another one. Names and keys may hold any sign, so it is their list that is hashed.
  */
-export function runIdOfCall(tenant: string, caller: string, route: string, key: string): string {
+export function runIdOfIdempotencyKey(tenant: string, caller: string, route: string, key: string): string {
   return hashed(canonicalJson([tenant, caller, route, key]))
 }
 
@@ -39,19 +39,19 @@ export function childRunId(
 }
 
 /** The `n`th question of a block and epoch in the middle of an attempt: `apr_<26 of the run id>_<block>_<epoch>_a<n>`. */
-export function askId(runId: string, block: number, epoch: number, n: number): string {
+export function questionId(runId: string, block: number, epoch: number, n: number): string {
   return `${approvalId(runId, block, epoch)}_a${n}`
 }
 
 /** Its number; undefined for the approval of a dispatch. */
-export function askNumber(id: string): number | undefined {
+export function questionNumber(id: string): number | undefined {
   const [, n] = /_\d+_a(\d+)$/.exec(id) ?? []
   return n === undefined ? undefined : Number(n)
 }
 
 /** The lane its events stand on: an approval's `a<k>`, a question's `q<k>`, whose ordinals have `n` for an attempt. */
 export function approvalLane(id: string, block: number): string {
-  return `${askNumber(id) === undefined ? 'a' : 'q'}${block.toString(36)}`
+  return `${questionNumber(id) === undefined ? 'a' : 'q'}${block.toString(36)}`
 }
 
 /** The epoch an approval id names; 0 for what is none. */

@@ -77,7 +77,7 @@ const OUTCOMES: Readonly<Record<number, Outcome>> = {
 export const LAST_LEG = 9
 
 /** Whether a person is, or was, asked about the attempt of this lane, and what follows from the answer is not all told. */
-export function isAsked(value: number): boolean {
+export function hasOpenQuestion(value: number): boolean {
   const { leg, phase } = readOrdinal(value)
   return phase === PHASE.asked || (leg > 0 && phase < PHASE.claimed)
 }

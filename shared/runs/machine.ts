@@ -68,7 +68,7 @@ export interface Machine {
 }
 
 /** The machines that may go if nothing runs on them, longest unused first. `used_at`: ms since 1970. */
-export function idleMachines<T extends { readonly used_at: number }>(
+export function machinesToClear<T extends { readonly used_at: number }>(
   machines: readonly T[],
   { unused_since, most, crowded_since }: ClearLimits,
 ): readonly T[] {

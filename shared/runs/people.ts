@@ -1,4 +1,4 @@
-import type { Safety } from './safety.ts'
+import type { Safety } from './safety-settings.ts'
 
 /** What a place says of the people who decide, at this moment. */
 export interface People {
@@ -34,7 +34,7 @@ export function personOf(name: string, { aliases }: Pick<People, 'aliases'>): st
 }
 
 /** Whom `user:owner` means where the settings say who `owner` is; undefined for every other name. */
-export function meantBy(listed: string, { names = {} }: Pick<People, 'names'>): readonly string[] | undefined {
+export function peopleMeantBy(listed: string, { names = {} }: Pick<People, 'names'>): readonly string[] | undefined {
   const name = listed.startsWith('user:') ? listed.slice('user:'.length) : ''
   return Object.hasOwn(names, name) ? names[name] : undefined
 }

@@ -1,10 +1,10 @@
 import type { Declared } from '../auth/principal.ts'
-import type { FinalStatus } from '../goals/two-gates.ts'
+import type { FinalStatus } from '../goals/decision-table.ts'
 import type { Stage } from '../research/stages.ts'
 import type { EventData, RunEvent, StoredValue } from './event.ts'
 import type { AskedAbout, HeadApproval, RestartMode, RunState, Vote } from './head.ts'
 import { laneOwner, readOrdinal } from './lane.ts'
-import type { BlockState } from './run-items.ts'
+import type { BlockState } from './run-store-items.ts'
 
 /** One attempt: an entry of `steps` in the answer about a run. */
 export interface StepFold {

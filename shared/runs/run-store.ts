@@ -1,6 +1,6 @@
 import type { CompletionSettings } from '../dag/dag.ts'
-import type { FinalStatus } from '../goals/two-gates.ts'
-import { PIPELINE_ROLE } from '../research/loop.ts'
+import type { FinalStatus } from '../goals/decision-table.ts'
+import { PIPELINE_ROLE } from '../research/loop-entity.ts'
 import type { Json } from '../text/canonical.ts'
 import type { Amount, Spent } from './budget.ts'
 import type { Caps } from './caps.ts'
@@ -15,7 +15,7 @@ import type {
   ContextItem,
   DocumentChange,
   JoinItem,
-} from './run-items.ts'
+} from './run-store-items.ts'
 
 /** Names one run. Every key of every item starts with the tenant. */
 export interface RunKey {
@@ -368,14 +368,14 @@ export interface InboxFilter {
 export interface Inbox {
   /**
    * One page, perhaps a short one; `next` where there may be more. The index is a hint: an open one may be closed by now,
-   * which `shownStatus` tells of HEAD, and what HEAD does not know yet is left out; what cannot be read is named. Another
+   * which `shownApprovalStatus` tells of HEAD, and what HEAD does not know yet is left out; what cannot be read is named. Another
    * text than a `next` of this tenant and list: Fault InvalidInput bad_cursor.
    */
   inbox(tenant: string, filter: InboxFilter): Promise<InboxPage>
 }
 
 /** What HEAD says of one approval: a run that ended has cancelled what nobody decided. Undefined: not asked yet. */
-export function shownStatus(
+export function shownApprovalStatus(
   { state, approvals }: Pick<Head, 'state' | 'approvals'>,
   id: string,
 ): Head['approvals'][string]['status'] | undefined {
@@ -470,7 +470,7 @@ export interface RunLink {
 }
 
 /** How many runs took the place of one another on the way from the root to this one, itself counted. */
-export function iterationsBefore(lineage: readonly RunLink[], run_id: string): number {
+export function iterationsUpTo(lineage: readonly RunLink[], run_id: string): number {
   const links = new Map(lineage.map((link) => [link.run_id, link]))
   let count = 0
   for (let link = links.get(run_id); link !== undefined; link = links.get(link.from)) {
@@ -540,12 +540,12 @@ export function weekOf(now: number): string {
 }
 
 /** The first week of which a body may still be there that is kept for so many days. */
-export function oldestWeek(now: number, kept_days: number): string {
+export function oldestKeptWeek(now: number, kept_days: number): string {
   return weekOf(Math.max(0, now - kept_days * DAY_MS))
 }
 
 /** When nothing of a week is there any more, in seconds. */
-export function weekEnds(week: string, kept_days: number): number {
+export function weekExpirySeconds(week: string, kept_days: number): number {
   return Math.floor((Date.parse(week) + (7 + kept_days) * DAY_MS) / 1_000)
 }
 

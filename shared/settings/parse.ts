@@ -1,6 +1,6 @@
-import { taskGateIssues } from '../document/tasks.ts'
+import { taskSettingsIssues } from '../document/task-gates.ts'
 import { Fault, type Issue } from '../errors.ts'
-import { priceIssues } from '../providers/prices.ts'
+import { priceIssues } from '../providers/model-prices.ts'
 import { PLACE_PROVIDERS } from '../providers/provider.ts'
 import { EMBEDDING_TYPES } from '../providers/settings.ts'
 import { schemaIssues } from '../text/schema-issues.ts'
@@ -19,9 +19,9 @@ export function parseSettings(text: string, file: string): Settings {
   const parsed = FileSettingsSchema.safeParse(source.value)
   const shape = parsed.success ? [] : schemaIssues(parsed.error, FileSettingsSchema, source.value)
   const whole = parsed.success
-    ? [...taskGateIssues(parsed.data), ...tenantIssues(parsed.data), ...priceIssues(parsed.data)]
+    ? [...taskSettingsIssues(parsed.data), ...tenantIssues(parsed.data), ...priceIssues(parsed.data)]
     : []
-  const issues = [...shape, ...agentIssues(source.value), ...whole]
+  const issues = [...shape, ...providerReferenceIssues(source.value), ...whole]
   if (parsed.success && issues.length === 0) return parsed.data
   throw badSettings(
     file,
@@ -81,7 +81,7 @@ function badSettings(file: string, issues: readonly Issue[]): Fault {
  * configured (PLACE_PROVIDERS always are) and, where that lists its models, one of them. Takes the settings as they were read, so
  * that these are told together with mistakes of shape.
  */
-export function agentIssues(settings: unknown): readonly Issue[] {
+export function providerReferenceIssues(settings: unknown): readonly Issue[] {
   const providers = memberOf(settings, 'providers')
   const known = [...new Set([...PLACE_PROVIDERS, ...keysOf(providers)])]
   const agents = memberOf(settings, 'agents')

@@ -9,12 +9,12 @@ export function asJson(value: unknown): Json {
 }
 
 export const block = {
-  header: (text: string): Block => ({ type: 'header', text: plain(text, 150) }),
-  text: (text: string, most?: number): Block => ({ type: 'section', text: plain(text, most) }),
+  header: (text: string): Block => ({ type: 'header', text: plainTextObject(text, 150) }),
+  text: (text: string, most?: number): Block => ({ type: 'section', text: plainTextObject(text, most) }),
   /** At most ten pairs, side by side. */
   facts: (pairs: readonly (readonly [name: string, value: string])[]): Block => ({
     type: 'section',
-    fields: pairs.slice(0, 10).map(([name, value]): PlainText => plain(`${name}\n${value}`, 500)),
+    fields: pairs.slice(0, 10).map(([name, value]): PlainText => plainTextObject(`${name}\n${value}`, 500)),
   }),
   /** Small print: the only mrkdwn there is, made of checked ids and times alone. */
   small: (markup: string): Block => ({ type: 'context', elements: [{ type: 'mrkdwn', text: markup, verbatim: true }] }),
@@ -28,7 +28,7 @@ interface PlainText {
 }
 
 /** Any text as one; empty is not allowed there. */
-export function plain(text: string, most = MOST): PlainText {
+export function plainTextObject(text: string, most = MOST): PlainText {
   return { type: 'plain_text', text: escaped(text, most) || '-', emoji: false }
 }
 

@@ -1,8 +1,8 @@
 import { Fault } from '../errors.ts'
 import type { NotedRequest } from '../runs/run-store.ts'
 import type { Json } from '../text/canonical.ts'
-import { readJson } from '../text/json-guard.ts'
-import { asJson, plain } from './block-kit.ts'
+import { readStrictJson } from '../text/strict-json.ts'
+import { asJson, plainTextObject } from './block-kit.ts'
 
 /** A person's decision as Slack brought it. */
 export interface SlackClick extends ButtonValue {
@@ -54,9 +54,9 @@ export function readInteraction(body: Uint8Array, pinned: Pinned): Interaction {
 function payloadOf(body: Uint8Array): unknown {
   try {
     const sent = new TextDecoder('utf-8', { fatal: true }).decode(body)
-    if (sent.startsWith('{')) return readJson(sent)
+    if (sent.startsWith('{')) return readStrictJson(sent)
     const fields = new URLSearchParams(sent).getAll('payload')
-    return fields.length === 1 ? readJson(fields[0] ?? '') : undefined
+    return fields.length === 1 ? readStrictJson(fields[0] ?? '') : undefined
   } catch (error) {
     if (error instanceof Fault || error instanceof TypeError) return undefined
     throw error
@@ -181,15 +181,15 @@ export function reasonModal(click: SlackClick, required: boolean): Json {
       ts: click.message_ts,
       required,
     }),
-    title: plain(title, 24),
-    submit: plain(title, 24),
-    close: plain('Cancel', 24),
+    title: plainTextObject(title, 24),
+    submit: plainTextObject(title, 24),
+    close: plainTextObject('Cancel', 24),
     blocks: [
       {
         type: 'input',
         block_id: MODAL.block_id,
         optional: !required,
-        label: plain(required ? 'Why? The run goes on with these words.' : 'Why?', 150),
+        label: plainTextObject(required ? 'Why? The run goes on with these words.' : 'Why?', 150),
         element: {
           type: 'plain_text_input',
           action_id: MODAL.action_id,
@@ -232,7 +232,7 @@ const FORM =
   /^v1\|(apr_[0-9a-hjkmnp-tv-z]{26}_[0-9a-z]{1,4}_[0-9]{1,6}(?:_a[0-9]{1,4})?)\|(approve|reject|waive)\|([0-9a-f]{32})$/
 
 /** What makes two deliveries the same click: its content, never how often Slack says that it sent it. */
-export function clickRequest(tenant: string, click: SlackClick): NotedRequest {
+export function clickAsNotedRequest(tenant: string, click: SlackClick): NotedRequest {
   const { team, user, approval_id, decision, at } = click
   return { tenant, route: 'slack', key: [team, user, approval_id, decision, at].join('|') }
 }

@@ -1,11 +1,11 @@
-import { changeLines, NOT_PLAIN } from '../approvals/run-changes.ts'
+import { changeLines, NOT_PLAIN } from '../approvals/run-change-lines.ts'
 import { asksWaiver } from '../runs/approval.ts'
 import { earlierDecisionWords } from '../runs/approval-words.ts'
 import type { EventData } from '../runs/event.ts'
 import type { HeadApproval, NotifyAbout } from '../runs/head.ts'
-import type { ApprovalItem } from '../runs/run-items.ts'
+import type { ApprovalItem } from '../runs/run-store-items.ts'
 import type { Json } from '../text/canonical.ts'
-import { asJson, type Block, block, dateMarkup, escaped, mentions, plain } from './block-kit.ts'
+import { asJson, type Block, block, dateMarkup, escaped, mentions, plainTextObject } from './block-kit.ts'
 import { ACTIONS, type ActionId, OPEN_ACTION, writeButtonValue } from './interaction.ts'
 
 /** Everything a message about one approval says. */
@@ -164,11 +164,11 @@ function approvalButtons({ item, open_url }: AskedInSlack): Block {
   const button = (action_id: ActionId, words: string, style?: 'primary' | 'danger') => ({
     type: 'button',
     action_id,
-    text: plain(words, 75),
+    text: plainTextObject(words, 75),
     value: writeButtonValue({ approval_id: item.id, decision: ACTIONS[action_id].decision, digest: item.digest }),
     ...(style === undefined ? {} : { style }),
   })
-  const open = { type: 'button', action_id: OPEN_ACTION, text: plain('Open', 75), url: open_url }
+  const open = { type: 'button', action_id: OPEN_ACTION, text: plainTextObject('Open', 75), url: open_url }
   return {
     type: 'actions',
     elements: [

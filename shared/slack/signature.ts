@@ -26,7 +26,7 @@ const MAX_SKEW_SEC = 300
  */
 export function verifySignature(request: SignedRequest, secrets: readonly string[], now: number): SignatureVerdict {
   const { timestamp = '', signature = '', body } = request
-  const problem = formProblem(request)
+  const problem = signatureFormProblem(request)
   if (problem !== undefined) return problem
   const given = Buffer.from(signature)
   // Every secret is compared, whichever fits; an empty one is no secret.
@@ -39,7 +39,11 @@ export function verifySignature(request: SignedRequest, secrets: readonly string
 }
 
 /** What can be told without knowing any secret: who sends anything else costs nothing more. */
-export function formProblem({ timestamp = '', signature = '', body }: SignedRequest): SignatureVerdict | undefined {
+export function signatureFormProblem({
+  timestamp = '',
+  signature = '',
+  body,
+}: SignedRequest): SignatureVerdict | undefined {
   if (body.byteLength > MAX_SIGNED_BYTES) return { ok: false, reason: 'too_large' }
   if (!/^[0-9]{10}$/.test(timestamp)) return { ok: false, reason: 'bad_timestamp' }
   return /^v0=[0-9a-f]{64}$/.test(signature) ? undefined : { ok: false, reason: 'bad_signature' }

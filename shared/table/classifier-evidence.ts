@@ -1,4 +1,4 @@
-import type { Classification } from './classify.ts'
+import type { Classification } from './logistic-classifier.ts'
 
 /** Where the model was kept. */
 export interface KeptModel {
@@ -10,7 +10,7 @@ export interface KeptModel {
  * What a classification found, as markers (docs/goal-gates.md, "Evidence"). It states what was measured, also where that
  * is no better than guessing. Names of columns come from the data: they never begin a line.
  */
-export function classifierRecord(found: Classification, kept?: KeptModel): string {
+export function classifierEvidence(found: Classification, kept?: KeptModel): string {
   const { label, positive, columns, rows, positives, folds } = found
   const told = `${plain(label)} = ${plain(positive)}`
   const by = columns.map(plain).join(', ')

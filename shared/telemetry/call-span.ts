@@ -1,7 +1,7 @@
 import { Fault } from '../errors.ts'
 import type { ProviderSettings } from '../providers/settings.ts'
 import type { Json } from '../text/canonical.ts'
-import type { Attributes, Span } from './span.ts'
+import type { Attributes, Span } from './otlp-spans.ts'
 import { attemptSpanId, runSpanId, runTraceId } from './span-ids.ts'
 import type { Asked, CallOrigin, TracedCall } from './telemetry-port.ts'
 

@@ -3,7 +3,7 @@ import { isRunEnd } from '../runs/event-types.ts'
 import { readOrdinal } from '../runs/lane.ts'
 import { eventPosition } from '../runs/run-fold.ts'
 import type { Append, Meta, RunKey, RunStore } from '../runs/run-store.ts'
-import type { Span } from './span.ts'
+import type { Span } from './otlp-spans.ts'
 import { type AttemptPosition, attemptSpanId, runSpanId, runTraceId } from './span-ids.ts'
 
 /** Beginnings that are remembered: what is forgotten, or began in another process, is read again. */

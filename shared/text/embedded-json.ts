@@ -9,7 +9,7 @@ export function firstJson(text: string): Json | undefined {
 }
 
 /** Whether every place where a value may begin was tried, so that none found is none there. */
-export function isTriedWhole(text: string): boolean {
+export function isSearchedWhole(text: string): boolean {
   return search(text).whole
 }
 

@@ -1,5 +1,5 @@
 /** A number that is another one once a double holds it. */
-export interface ChangedNumber {
+export interface InexactNumber {
   /** As it was written, shortened. */
   readonly written: string
   readonly becomes: number
@@ -16,7 +16,7 @@ const RADIX = /^[-+]?0(?:x[\da-f]+|o[0-7]+|b[01]+)$/i
  * amount nobody gave. Decimals are rounded to the nearest double, as everywhere, but not away to 0 (1e-400). What is
  * larger than any double is told apart (`number_too_large`).
  */
-export function changedNumber(literal: string): ChangedNumber | undefined {
+export function inexactNumber(literal: string): InexactNumber | undefined {
   if (literal.length <= DOUBLE_DIGITS && /^[-+]?\d*\.?\d*$/.test(literal)) return undefined
   const becomes = readDouble(literal)
   if (!Number.isFinite(becomes)) return undefined
@@ -54,8 +54,8 @@ function decimal(literal: string): { readonly digits: string; readonly power: nu
 }
 
 /** The numbers of a JSON text that a parser would change; `at` is where they begin. One pass; the text need not be JSON. */
-export function changedNumbers(text: string): readonly (ChangedNumber & { readonly at: number })[] {
-  const found: (ChangedNumber & { readonly at: number })[] = []
+export function inexactNumbers(text: string): readonly (InexactNumber & { readonly at: number })[] {
+  const found: (InexactNumber & { readonly at: number })[] = []
   let at = 0
   while (at < text.length) {
     const char = text.charCodeAt(at)
@@ -69,7 +69,7 @@ export function changedNumbers(text: string): readonly (ChangedNumber & { readon
     }
     const start = at
     while (at < text.length && isOfNumber(text.charCodeAt(at))) at += 1
-    const changed = at - start === 1 ? undefined : changedNumber(text.slice(start, at))
+    const changed = at - start === 1 ? undefined : inexactNumber(text.slice(start, at))
     if (changed !== undefined) found.push({ ...changed, at: start })
   }
   return found
@@ -94,6 +94,6 @@ function isOfNumber(char: number): boolean {
 }
 
 /** `9007199254740993 would become 9007199254740992: send it as text, "9007199254740993"`. */
-export function changedWords({ written, becomes }: ChangedNumber): string {
+export function inexactNumberWords({ written, becomes }: InexactNumber): string {
   return `the number ${written} would become ${becomes}, since a double holds no more digits; give it as text: "${written}"`
 }

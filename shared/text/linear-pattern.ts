@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js'
 
 /** Remembers what `make` answered for the last `size` texts: things compiled at parse and again for each verdict. */
-export function keepLast<T>(size: number, make: (text: string) => T): (text: string) => T {
+export function memoizeLast<T>(size: number, make: (text: string) => T): (text: string) => T {
   const kept = new Map<string, T>()
   return (text) => {
     const known = kept.get(text)
@@ -62,7 +62,7 @@ export function patternWeight(pattern: string): number {
 
 type Compiled = ReturnType<typeof linearPattern>
 
-const compiled = keepLast(64, compile)
+const compiled = memoizeLast(64, compile)
 
 function compile(source: string): Compiled {
   const looks = leadingLooks(source)

@@ -110,7 +110,7 @@ export function splitWords(text: string): readonly string[] {
 const WORD = /[\p{L}\p{M}\p{N}]+(?:(?:['’-]|(?<=\p{N})[.,](?=\p{N}))[\p{L}\p{M}\p{N}]+)*/gu
 
 /** Characters of a text as people count them (code points), without building a list of a long text's characters. */
-export function codePoints(text: string): number {
+export function countCodePoints(text: string): number {
   let count = 0
   for (const _ of text) count += 1
   return count

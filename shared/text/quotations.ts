@@ -19,13 +19,13 @@ export function quotationsIn(text: string): readonly Quotation[] {
 }
 
 /** What stands outside of them: a citation inside belongs to whom is quoted. */
-export function outsideQuotations(text: string): string {
+export function withoutQuotations(text: string): string {
   return text.replace(QUOTED, ' ')
 }
 
 /** Who cites in a text: a citation inside a quotation is that of whom is quoted. */
-export function ownCitations(text: string): readonly Citation[] {
-  return citationsIn(outsideQuotations(text))
+export function citationsOutsideQuotations(text: string): readonly Citation[] {
+  return citationsIn(withoutQuotations(text))
 }
 
 /**
@@ -75,7 +75,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 }
 
 /** The text with marks, blanks and signs where their entities stood, and marks where other ways to write them did. */
-export function plainMarks(text: string): string {
+export function normalizeMarks(text: string): string {
   return text
     .replace(/``|(?<!')''(?!')|\\"/g, '"')
     .replace(/<(\/?)q>/gi, (_, ends) => (ends === '' ? '“' : '”'))
@@ -108,7 +108,7 @@ function pairPattern([open = '', close = '']: readonly string[]): string {
 const QUOTED = new RegExp(PAIRS.map((pair) => pairPattern([...pair])).join('|'), 'gu')
 
 /** Whether nothing stands around quotations but what says where they are from: `The report says:`, `and`. */
-export function isLead(text: string): boolean {
+export function isQuoteLeadIn(text: string): boolean {
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+|[\p{Sm}\p{So}]/gu) ?? []
   return words.length <= MOST_LEAD_WORDS && LEAD.test(words.join(' '))
 }

@@ -11,7 +11,7 @@ export function redactSecrets(text: string): string {
  * secret gone; names of members are as they are. Refs, hashes and the types of ports stay: they hold nothing, and who
  * reads a record needs them.
  */
-export function redactTexts<T>(value: T): T {
+export function redactSecretsIn<T>(value: T): T {
   return redacted(value, false) as T
 }
 
@@ -63,7 +63,7 @@ const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]+/gu
  * Text somebody else may have written, made safe to show on one line: control and bidi characters are gone and what
  * looks like a secret, it is well-formed, and at most `limit` code points long (cut with `…`).
  */
-export function oneSentence(text: string, limit = 300): string {
+export function safeOneLine(text: string, limit = 300): string {
   // The rest of a huge text is never walked.
   const start = text.length > limit * 4 ? text.slice(0, limit * 4) : text
   const clean = start.toWellFormed().replace(CONTROL, ' ').replace(UNSEEN, '').trim()
@@ -73,28 +73,28 @@ export function oneSentence(text: string, limit = 300): string {
 }
 
 /** `"a", "b"`: quoted for people, each at most 80 characters. */
-export function quoted(values: readonly string[]): string {
-  return values.map((value) => `"${oneSentence(value, 80)}"`).join(', ')
+export function quotedList(values: readonly string[]): string {
+  return values.map((value) => `"${safeOneLine(value, 80)}"`).join(', ')
 }
 
 /**
  * A copy of `value` fit for a log: what a secret is called (key) and what secrets look like (shape) is replaced by
  * `[redacted]`, texts are cut at 4,000 characters, depth at 8. Never throws.
  */
-export function redact(value: unknown, depth = 0): unknown {
-  if (typeof value === 'string') return redactText(value)
-  if (value instanceof Error) return redact(errorFacts(value), depth)
+export function redactForLog(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') return redactTextForLog(value)
+  if (value instanceof Error) return redactForLog(errorFacts(value), depth)
   if (typeof value !== 'object' || value === null) return typeof value === 'bigint' ? String(value) : value
   if (depth >= MAX_DEPTH) return '[deeper]'
-  if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).map((item) => redact(item, depth + 1))
+  if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).map((item) => redactForLog(item, depth + 1))
   const entries = Object.entries(value).slice(0, MAX_ITEMS)
   return Object.fromEntries(
-    entries.map(([key, item]) => [key, isSecret(key, item) ? REDACTED : redact(item, depth + 1)]),
+    entries.map(([key, item]) => [key, isSecret(key, item) ? REDACTED : redactForLog(item, depth + 1)]),
   )
 }
 
 /** The same for one text, for what leaves a function as an error message. */
-export function redactText(text: string): string {
+export function redactTextForLog(text: string): string {
   const short = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}[cut]` : text
   return redactSecrets(short).replace(LONG, REDACTED)
 }

@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import type { Issue } from '../errors.ts'
 import type { Json } from './canonical.ts'
-import type { Problem, Subject } from './problem.ts'
+import type { Problem, Subject } from './document-problems.ts'
 import type { Path } from './source-position.ts'
-import { didYouMean, listed, shown, suggest } from './wording.ts'
+import { describeValue, didYouMean, listed, suggest } from './wording.ts'
 
 type ZodIssue = z.core.$ZodIssue
 type Said = ReturnType<Problem['say']>
@@ -21,7 +21,7 @@ export function issueProblems(
   const inner = issue.path.filter((part): part is string | number => typeof part !== 'symbol')
   const path = [...base, ...inner]
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => unknownKey([...path, key], () => keysAt(schema, inner)))
+    return issue.keys.map((key) => unknownKeyProblem([...path, key], () => keysAt(schema, inner)))
   }
   const seen = valueAt(value, inner)
   if (seen === undefined) return [missing(path)]
@@ -31,12 +31,12 @@ export function issueProblems(
 }
 
 /** A value its schema accepts and something else does not. */
-export function notAllowed(path: Path, seen: Json, why: string): Problem {
+export function notAllowedProblem(path: Path, seen: Json, why: string): Problem {
   return { code: 'invalid_value', path, say: ({ place }) => sayNotAllowed(place, seen, why) }
 }
 
 /** A key nobody knows, with the keys that are known there. */
-export function unknownKey(path: Path, known: () => readonly string[]): Problem {
+export function unknownKeyProblem(path: Path, known: () => readonly string[]): Problem {
   const say = ({ place }: Subject): Said => {
     const keys = known()
     const near = suggest(String(path.at(-1)), keys)
@@ -54,7 +54,7 @@ function missing(path: Path): Problem {
 function sayIssue(issue: ZodIssue, seen: Json, { place }: Subject): Said {
   switch (issue.code) {
     case 'invalid_type':
-      return { text: `${place} must be ${KINDS[issue.expected] ?? issue.expected}, got ${shown(seen)}` }
+      return { text: `${place} must be ${KINDS[issue.expected] ?? issue.expected}, got ${describeValue(seen)}` }
     case 'too_big':
       return { text: `${place} is ${measured(issue.origin, seen)}; the limit is ${String(issue.maximum)}` }
     case 'too_small':
@@ -64,7 +64,7 @@ function sayIssue(issue: ZodIssue, seen: Json, { place }: Subject): Said {
     case 'invalid_value': {
       const allowed = issue.values.map(String)
       const near = typeof seen === 'string' ? suggest(seen, allowed) : undefined
-      const text = `${place} is ${shown(seen)}; allowed are ${listed(allowed)}`
+      const text = `${place} is ${describeValue(seen)}; allowed are ${listed(allowed)}`
       return { text, hint: didYouMean(near) }
     }
     default:
@@ -73,7 +73,7 @@ function sayIssue(issue: ZodIssue, seen: Json, { place }: Subject): Said {
 }
 
 function sayNotAllowed(place: string, seen: Json, why: string): Said {
-  return { text: `${place}${typeof seen === 'object' ? '' : ` (${shown(seen)})`} is not allowed: ${why}` }
+  return { text: `${place}${typeof seen === 'object' ? '' : ` (${describeValue(seen)})`} is not allowed: ${why}` }
 }
 
 function bound(issue: z.core.$ZodIssueTooSmall): string {

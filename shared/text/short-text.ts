@@ -10,6 +10,6 @@ const LOOKED_AT = 4_000
  * Words from outside (a provider, a handler, a list of problems) as an event may carry them: without what looks like a
  * secret, cut, and without half a character, which no canonical JSON can hold.
  */
-export function shortText(text: string, most = MOST): string {
+export function shortRedacted(text: string, most = MOST): string {
   return redactSecrets(text.slice(0, LOOKED_AT)).slice(0, most).toWellFormed()
 }

@@ -6,7 +6,7 @@ export function quoted(text: string): string {
 }
 
 /** A value as its reader would call it. */
-export function shown(value: unknown): string {
+export function describeValue(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'nothing (null)'
   if (typeof value === 'string') return quoted(value)

@@ -9,10 +9,10 @@ import {
   type ScalarEvent,
   YAMLException,
 } from 'js-yaml'
-import { isReserved, LIMITS } from '../limits.ts'
+import { isReservedKey, LIMITS } from '../limits.ts'
 import type { Json } from './canonical.ts'
-import { changedNumber, changedWords } from './inexact-numbers.ts'
-import type { Problem } from './problem.ts'
+import type { Problem } from './document-problems.ts'
+import { inexactNumber, inexactNumberWords } from './inexact-numbers.ts'
 import type { Path, Source, Spot } from './source-position.ts'
 import { quoted } from './wording.ts'
 
@@ -173,9 +173,9 @@ function checkNumber(walk: Walk, event: ScalarEvent, at: number): void {
   const tag = event.tagStart < 0 ? '' : walk.text.slice(event.tagStart, event.tagEnd)
   const mayBe = tag === '' ? event.style === SCALAR_STYLE.PLAIN : tag === '!!int' || tag === '!!float'
   const text = mayBe && event.valueStart >= 0 ? getScalarValue(walk.text, event) : ''
-  const changed = NUMBER.test(text) ? changedNumber(text) : undefined
+  const changed = NUMBER.test(text) ? inexactNumber(text) : undefined
   if (changed === undefined) return
-  const say = () => ({ text: changedWords(changed) })
+  const say = () => ({ text: inexactNumberWords(changed) })
   walk.problems.push({ code: 'number_inexact', path: pathOf(walk), at, say })
 }
 
@@ -206,7 +206,7 @@ function checkKey(walk: Walk, frame: Frame, at: number, name: string | undefined
       say: () => ({ text, hint }),
     })
   if (name === undefined) refuse('complex_key', 'a key is not a plain text', 'Use a word as the key.')
-  else if (isReserved(name) || !name.isWellFormed())
+  else if (isReservedKey(name) || !name.isWellFormed())
     refuse('forbidden_key', `the key ${quoted(name)} is not allowed`, 'Rename it.')
   else if (frame.keys?.has(name)) {
     refuse('duplicate_key', `the key ${quoted(name)} is given twice in one mapping`, 'Remove one of the two.')
@@ -346,7 +346,7 @@ function copyMapping(copy: Copy, mapping: object, path: Path, at: number): [Json
     if (member === undefined) continue
     const here = copy.places++
     charge(copy, key.length)
-    if (isReserved(key) || !key.isWellFormed()) {
+    if (isReservedKey(key) || !key.isWellFormed()) {
       const text = `the key ${quoted(key)} is not allowed`
       const say = () => ({ text, hint: 'Rename it.' })
       copy.problems.push({ code: 'forbidden_key', path: [...path, key], at: here, say })

@@ -1,7 +1,7 @@
-import { unpricedTokens, usedByEvent } from '../runs/cost.ts'
 import type { EventData, RunEvent, StoredValue } from '../runs/event.ts'
 import { approvalEpoch } from '../runs/ids.ts'
 import { eventPosition, type RunFold, type StepFold } from '../runs/run-fold.ts'
+import { unpricedTokens, usedByEvent } from '../runs/usage-cost.ts'
 
 /** One attempt as its events tell it. */
 export interface AttemptView

@@ -1,16 +1,16 @@
-import { runChanges } from '../approvals/find-changes.ts'
-import { type AskedParts, askedParts } from '../approvals/question.ts'
+import { runChanges } from '../approvals/find-run-changes.ts'
+import { type QuestionDetails, questionDetails } from '../approvals/question-details.ts'
 import type { Block, Dag } from '../dag/dag.ts'
 import { type ShownBudget, shownBudget } from '../runs/budget.ts'
-import { shownPrice } from '../runs/cost.ts'
-import { outputRef } from '../runs/draft.ts'
 import type { EventData, RunEvent, StoredValue } from '../runs/event.ts'
-import { foldRun } from '../runs/fold.ts'
+import { outputRef } from '../runs/fold-draft.ts'
+import { foldRun } from '../runs/fold-run.ts'
 import type { Head, ShownState } from '../runs/head.ts'
-import { runLinks } from '../runs/links.ts'
+import { runApiPaths } from '../runs/run-api-paths.ts'
 import type { ApprovalFold, BlockFold, RunFold, StepFold } from '../runs/run-fold.ts'
-import type { ApprovalItem, BlockState, RunChanges } from '../runs/run-items.ts'
 import { type Meta, type ParentLink, type RunLink, type RunRole, runRole } from '../runs/run-store.ts'
+import type { ApprovalItem, BlockState, RunChanges } from '../runs/run-store-items.ts'
+import { shownPrice } from '../runs/usage-cost.ts'
 import { isWaitingForPeople, type Waiting, waitingWords } from '../runs/waiting.ts'
 
 /** What GET run is made of; `events` are all events of the run, `approvals` what people were shown, if it was read. */
@@ -60,7 +60,7 @@ interface BlockAnswer {
 }
 
 type ApprovalAnswer = ApprovalFold &
-  AskedParts & {
+  QuestionDetails & {
     readonly prompt: string
     readonly shown: Readonly<Record<string, StoredValue>>
   }
@@ -124,7 +124,7 @@ export function viewRun({ meta, dag, head, events, approvals = [], lineage = [],
     dag,
     approvals: Object.values(fold.approvals).map((approval) => approvalAnswer(approval, dag, shown)),
     ...(lineage.length === 0 ? {} : { lineage }),
-    links: runLinks(meta.run_id),
+    links: runApiPaths(meta.run_id),
   }
 }
 
@@ -212,7 +212,7 @@ function approvalAnswer(approval: ApprovalFold, dag: Dag, shown: ReadonlyMap<str
   const item = shown.get(approval.approval_id)
   const policy = dag.blocks.find(({ id }) => id === approval.block_id)?.approval
   const prompt = item?.prompt ?? policy?.prompt ?? ''
-  return { ...approval, ...(item === undefined ? {} : askedParts(item)), prompt, shown: item?.shown ?? {} }
+  return { ...approval, ...(item === undefined ? {} : questionDetails(item)), prompt, shown: item?.shown ?? {} }
 }
 
 function changesOf(meta: Meta, events: readonly RunEvent[]): Pick<RunAnswer['run'], 'changes'> {

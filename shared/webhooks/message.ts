@@ -1,6 +1,6 @@
 import type { RunEvent } from '../runs/event.ts'
 import type { Meta, RunKey } from '../runs/run-store.ts'
-import { redact } from '../text/redact.ts'
+import { redactForLog } from '../text/redact.ts'
 import type { WebhookEndpoint } from './settings.ts'
 
 /** What is sent: `id` stays the same however often, `text` is the body byte for byte. */
@@ -26,7 +26,10 @@ export function webhookMessage(
   }
   const self = `/api/dag/runs/${run_id}`
   const links = { run: self, events: `${self}/replay?since=${seq - 1}` }
-  return { id, text: JSON.stringify({ id, type, at, tenant, run_id, dag_name, seq, ...of, data: redact(data), links }) }
+  return {
+    id,
+    text: JSON.stringify({ id, type, at, tenant, run_id, dag_name, seq, ...of, data: redactForLog(data), links }),
+  }
 }
 
 /** The parts of a message's id; undefined where it is none. */

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { MAIN_TENANT } from '../auth/principal.ts'
 import { TenantSchema } from '../auth/settings.ts'
 import { encryptedUrl, KeySchema } from '../ports/secrets.ts'
-import { EVENT_TYPES } from '../runs/event-types.ts'
+import { EVENT_TYPES } from '../runs/event.ts'
 
 const MOST_ENDPOINTS = 10
 

@@ -1,7 +1,7 @@
 import { DescribeExecutionCommand } from '@aws-sdk/client-sfn'
 import { expect, test } from 'vitest'
 import type { RunEvent } from '../../shared/runs/event.ts'
-import { childRunId, runIdOfCall } from '../../shared/runs/ids.ts'
+import { childRunId, runIdOfIdempotencyKey } from '../../shared/runs/ids.ts'
 import { isEnd } from './caller.ts'
 import { shippedStack } from './shipped-stack.ts'
 
@@ -112,7 +112,7 @@ test('a function that dies after any answer of AWS, or is called twice: the run 
     Array.from({ length: last - first + 1 }, (_, i) => ({ name, after: first + i, key: `${name}-child-${first + i}` })),
   )
   for (const { name, after, key } of plans) {
-    const run_id = runIdOfCall('main', 'iam:Deployer', 'POST /api/dag/run', key)
+    const run_id = runIdOfIdempotencyKey('main', 'iam:Deployer', 'POST /api/dag/run', key)
     aws.place.twice.add(run_id)
     aws.place.sandboxes(name).crash((event) => JSON.stringify(event).includes(namedIn(name, run_id)), after)
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Task, TaskSchema } from '../../shared/dag/task.ts'
+import { type Task, TaskSchema } from '../../shared/dag/task-status.ts'
 import { story } from '../integration/loop.ts'
 import { movesOf, verdictsOf } from '../integration/task-place.ts'
 import { isEnd } from './caller.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { RunEvent } from '../../shared/runs/event.ts'
-import { runIdOfCall } from '../../shared/runs/ids.ts'
+import { runIdOfIdempotencyKey } from '../../shared/runs/ids.ts'
 import { isEnd } from './caller.ts'
 import { problemsOf } from './invariants.ts'
 import { shippedStack } from './shipped-stack.ts'
@@ -87,7 +87,7 @@ test('a function that dies after any answer of AWS: the run completes and nothin
     Array.from({ length: last - first + 1 }, (_, i) => ({ name, after: first + i, key: `${name}-${first + i}`, dag })),
   )
   for (const { name, after, key } of plans) {
-    const id = runIdOfCall('main', 'iam:Deployer', 'POST /api/dag/run', key)
+    const id = runIdOfIdempotencyKey('main', 'iam:Deployer', 'POST /api/dag/run', key)
     const isPlanned = (event: unknown) => isOf(event, key, id) && (name !== 'run-block' || isBlock(event, 'a'))
     aws.place.sandboxes(name).crash(isPlanned, after)
   }

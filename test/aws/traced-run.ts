@@ -1,6 +1,6 @@
 import { FUNCTIONS } from '../../shared/catalog.ts'
+import { PRICES } from '../../shared/plan/aws-prices.ts'
 import { FUNCTION_MB, QUANTITIES } from '../../shared/plan/cost.ts'
-import { PRICES } from '../../shared/plan/prices.ts'
 import { ROUTES } from '../../shared/routes.ts'
 import type { Deployment, Through } from './deploy.ts'
 import { openTableMeter } from './table-meter.ts'

@@ -1,5 +1,5 @@
 import { compileDag } from '../../shared/compile/compile-dag.ts'
-import { decompose } from '../../shared/compile/name-steps.ts'
+import { decomposeOrder } from '../../shared/compile/name-steps.ts'
 import type { Steps } from '../../shared/compile/steps.ts'
 import type { PublicDag } from '../machines/public-dags.ts'
 import { randomDag, type Upstream } from '../machines/random-dags.ts'
@@ -133,7 +133,7 @@ function lineOf({ ours, steps, compile, build }: Times): string {
 }
 
 function stepsOf(upstream: Upstream): Steps {
-  return decompose(reduceTransitively(upstream))
+  return decomposeOrder(reduceTransitively(upstream))
 }
 
 function timed(run: () => unknown): number {

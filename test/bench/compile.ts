@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
-import { decompose } from '../../shared/compile/name-steps.ts'
-import type { Upstream } from '../../shared/compile/rows.ts'
+import type { Upstream } from '../../shared/compile/adjacency-rows.ts'
+import { decomposeOrder } from '../../shared/compile/name-steps.ts'
 import type { Steps } from '../../shared/compile/steps.ts'
 import { figuresOf, startsOf } from '../machines/play-steps.ts'
 import { publicDags } from '../machines/public-dags.ts'
@@ -22,7 +22,7 @@ import { plainHybrid } from './plain-hybrid.ts'
  */
 const SIZES = [5, 10, 20, 50, 100, 200, 500, 1_000]
 const STRATEGIES: readonly (readonly [string, (upstream: Upstream) => Steps])[] = [
-  ['sluice', decompose],
+  ['sluice', decomposeOrder],
   ['plain hybrid', plainHybrid],
   ['path cover', pathCover],
   ['flat lanes with joins', flatLanes],

@@ -1,4 +1,4 @@
-import { waitInstead } from '../../shared/compile/series-parallel.ts'
+import { replaceEdgesByJoin } from '../../shared/compile/series-parallel.ts'
 import { SIGNAL_COST } from '../../shared/compile/steps.ts'
 import { nodesAfter, nodesBefore, type WorkGraph, type WorkNode } from '../../shared/compile/work-graph.ts'
 
@@ -19,7 +19,7 @@ export function cutOneKnot(graph: WorkGraph, cuts: Cuts, changed: Set<WorkNode>)
   scoreAgain(graph, cuts, changed)
   const { node } = cheapestCut(cuts)
   const keep = bestCutOf(graph, node)?.keep
-  waitInstead(
+  replaceEdgesByJoin(
     graph,
     nodesBefore(graph, node).filter((previous) => previous !== keep),
     node,

@@ -1,4 +1,4 @@
-import type { Upstream } from '../../shared/compile/rows.ts'
+import type { Upstream } from '../../shared/compile/adjacency-rows.ts'
 import type { Step, Steps } from '../../shared/compile/steps.ts'
 import { upstreamFirst } from './levels.ts'
 

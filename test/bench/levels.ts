@@ -1,4 +1,4 @@
-import type { Upstream } from '../../shared/compile/rows.ts'
+import type { Upstream } from '../../shared/compile/adjacency-rows.ts'
 import type { Step, Steps } from '../../shared/compile/steps.ts'
 
 /** One Parallel a level, one level after the other, as most do it: nobody needs a join, and everybody waits. */

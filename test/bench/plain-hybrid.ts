@@ -1,12 +1,12 @@
+import { rowsOf, type Upstream } from '../../shared/compile/adjacency-rows.ts'
 import { toWorkGraph } from '../../shared/compile/name-steps.ts'
-import { rowsOf, type Upstream } from '../../shared/compile/rows.ts'
 import {
   barrierSides,
   factorBarriers,
   reduceSeriesParallel,
   twinBuckets,
 } from '../../shared/compile/series-parallel.ts'
-import { flatten, type Steps } from '../../shared/compile/steps.ts'
+import { flattenToSteps, type Steps } from '../../shared/compile/steps.ts'
 import type { WorkNode } from '../../shared/compile/work-graph.ts'
 import { type Cuts, cutOneKnot } from './cut-knots.ts'
 
@@ -29,5 +29,5 @@ export function plainHybrid(upstream: Upstream): Steps {
     cutOneKnot(graph, cuts, changed)
   }
   const root = graph.byEntry.find((node) => node.alive)
-  return root === undefined ? [] : flatten(root.expression)
+  return root === undefined ? [] : flattenToSteps(root.expression)
 }

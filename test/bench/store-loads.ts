@@ -1,4 +1,4 @@
-import { foldRun } from '../../shared/runs/fold.ts'
+import { foldRun } from '../../shared/runs/fold-run.ts'
 import { ordinal } from '../../shared/runs/lane.ts'
 import type { RunKey, RunStore } from '../../shared/runs/run-store.ts'
 import { at, keyOf, newRun, ready, step } from '../conformance/run-store-fixture.ts'

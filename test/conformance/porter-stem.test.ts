@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
-import { searchWords } from '../../shared/graph/search-text.ts'
+import { searchWords } from '../../shared/graph/search-words.ts'
 import { filesBelow, readText } from '../unit/docs/markdown.ts'
 
 /** Ranking looks stems up in SQLite's index: ours must be SQLite's. */

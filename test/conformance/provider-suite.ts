@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Fault } from '../../shared/errors.ts'
 import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/providers/provider.ts'
-import { readAnswer } from '../../shared/runs/block-outputs.ts'
+import { readAnswerOutputs } from '../../shared/runs/block-outputs.ts'
 import {
   type Asked,
   type Behaviour,
@@ -77,13 +77,13 @@ export function providerSuite(
     test('answers a text with whole counts, a model and a finish reason', async () => {
       const answer = await ask()
       expect(answer.text.trim()).not.toBe('')
-      expect(readAnswer(answer.text, TEXT).problems).toEqual([])
+      expect(readAnswerOutputs(answer.text, TEXT).problems).toEqual([])
       expectMeasured(answer)
     })
 
     test('answers an object that keeps the output contract when several ports are asked for', async () => {
       const { text } = await ask({ output_schema: PORTS })
-      const { values, problems } = readAnswer(text, PORTS)
+      const { values, problems } = readAnswerOutputs(text, PORTS)
       expect(problems).toEqual([])
       expect(Object.keys(values).sort()).toEqual(['steps', 'title'])
     })

@@ -1,8 +1,8 @@
 import type { NewEvent } from '../../shared/runs/event.ts'
 import type { HeadApproval } from '../../shared/runs/head.ts'
 import { ordinal } from '../../shared/runs/lane.ts'
-import type { ApprovalItem } from '../../shared/runs/run-items.ts'
 import type { Append, Meta, NewRun, RunKey } from '../../shared/runs/run-store.ts'
+import type { ApprovalItem } from '../../shared/runs/run-store-items.ts'
 
 /** 2026-01-01 plus so many milliseconds, as events carry it. */
 export function time(ms: number): string {

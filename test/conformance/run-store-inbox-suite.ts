@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { HeadApproval } from '../../shared/runs/head.ts'
-import { type InboxFilter, type RunKey, type RunStore, shownStatus } from '../../shared/runs/run-store.ts'
+import { type InboxFilter, type RunKey, type RunStore, shownApprovalStatus } from '../../shared/runs/run-store.ts'
 import { atMost } from '../how-much.ts'
 import { ending, keyOf, newRun, pending, question, step, time } from './run-store-fixture.ts'
 
@@ -45,7 +45,7 @@ async function pages(store: Store, closed: boolean, limit: number, tenant = 'mai
     const page = await store().inbox(tenant, filter)
     found.push(
       page.asked.map(
-        ({ item, meta, head }) => `${Number(meta.run_id.slice(4))}/${item.block} ${shownStatus(head, item.id)}`,
+        ({ item, meta, head }) => `${Number(meta.run_id.slice(4))}/${item.block} ${shownApprovalStatus(head, item.id)}`,
       ),
     )
     after = page.next
@@ -138,7 +138,7 @@ function closedTests(store: Store): void {
     const rest: string[] = []
     for (let after = first.next; after !== undefined; ) {
       const page = await store().inbox('main', { closed: false, limit: 2, after })
-      const open = page.asked.filter(({ head, item }) => shownStatus(head, item.id) === 'pending')
+      const open = page.asked.filter(({ head, item }) => shownApprovalStatus(head, item.id) === 'pending')
       rest.push(...open.map(({ item }) => item.id))
       after = page.next
     }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { HeadModule } from '../../shared/runs/head.ts'
-import type { BlockProjection } from '../../shared/runs/run-items.ts'
 import type { Append, RunKey, RunStore } from '../../shared/runs/run-store.ts'
+import type { BlockProjection } from '../../shared/runs/run-store-items.ts'
 import { atMost } from '../how-much.ts'
 import { at, ending, keyOf, newRun, ready, step, time } from './run-store-fixture.ts'
 import { cachedResult } from './run-store-model.ts'

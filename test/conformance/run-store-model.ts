@@ -13,8 +13,8 @@ import {
   type RunState,
 } from '../../shared/runs/head.ts'
 import { byLane, type LaneOwner, laneKey, laneOwner } from '../../shared/runs/lane.ts'
-import type { BlockProjection, CachedResult } from '../../shared/runs/run-items.ts'
 import type { Append, Appended, LaneGuard, NewRun, RunKey, RunStore } from '../../shared/runs/run-store.ts'
+import type { BlockProjection, CachedResult } from '../../shared/runs/run-store-items.ts'
 import { atMost } from '../how-much.ts'
 import { keyOf, newRun, pending, ready, step, time } from './run-store-fixture.ts'
 import type { OpenedRunStore } from './run-store-suite.ts'

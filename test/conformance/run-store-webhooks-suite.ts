@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { DeadWebhook } from '../../shared/runs/dead-webhook.ts'
 import type { RunStore } from '../../shared/runs/run-store.ts'
-import type { EndpointEntry } from '../../shared/webhooks/endpoint.ts'
+import type { EndpointEntry } from '../../shared/webhooks/endpoint-deliveries.ts'
 import { at, ending, keyOf, newRun, step, time } from './run-store-fixture.ts'
 
 type Store = () => RunStore

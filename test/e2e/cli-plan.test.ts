@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { RunGraphSchema } from '../../shared/plan/graph.ts'
+import { RunGraphSchema } from '../../shared/plan/graph-schema.ts'
 import { jsonLines, sluice, startSluice } from './run-cli.ts'
 
 const DAG = `

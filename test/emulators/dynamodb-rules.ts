@@ -1,5 +1,5 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
-import { RUN_TABLE } from '../../shared/runs/table.ts'
+import { RUN_TABLE } from '../../shared/runs/dynamodb-table.ts'
 
 /**
  * What DynamoDB refuses and the emulators accept: every request of the AWS World goes through here in tests, over the wire

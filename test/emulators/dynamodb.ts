@@ -12,14 +12,14 @@ import {
   type Projection,
 } from '@aws-sdk/client-dynamodb'
 import dynalite from 'dynalite'
-import { RUN_TABLE, type TableIndex } from '../../shared/runs/table.ts'
+import { RUN_TABLE, type TableIndex } from '../../shared/runs/dynamodb-table.ts'
 import { type EmulatedAws, emulatedAws } from './aws-client.ts'
 import { openRulesProxy } from './rules-proxy.ts'
 
 /** A DynamoDB on a port of 127.0.0.1. */
 export interface DynamodbEmulator {
   readonly aws: EmulatedAws
-  /** Makes an empty table of the shape of shared/runs/table.ts and answers its name. */
+  /** Makes an empty table of the shape of shared/runs/dynamodb-table.ts and answers its name. */
   createTable(): Promise<string>
   close(): Promise<void>
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
-import type { ChildOrder } from '../../infra/local/asl/engine.ts'
+import type { ChildOrder } from '../../infra/local/asl/execution-context.ts'
 import { createLocalMachine, type LocalMachine } from '../../infra/local/asl/local-machine.ts'
 import { createSqliteJournal } from '../../infra/local/asl/sqlite-journal.ts'
 import { systemClock } from '../../infra/local/core.ts'

@@ -1,7 +1,7 @@
 import { readStoredRun } from '../../functions/record/stored-run.ts'
 import { checkRun } from '../../shared/invariants/check-run.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
-import { foldRun } from '../../shared/runs/fold.ts'
+import { foldRun } from '../../shared/runs/fold-run.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import { callRoute } from './call-route.ts'
 import { checkGoals } from './check-goals.ts'

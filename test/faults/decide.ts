@@ -1,7 +1,7 @@
 import { asksWaiver } from '../../shared/runs/approval.ts'
 import type { Head, HeadApproval } from '../../shared/runs/head.ts'
-import type { ApprovalItem } from '../../shared/runs/run-items.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
+import type { ApprovalItem } from '../../shared/runs/run-store-items.ts'
 import type { Json } from '../../shared/text/canonical.ts'
 import { callRoute, type Reply } from './call-route.ts'
 import { hashed, pickFrom } from './rng.ts'

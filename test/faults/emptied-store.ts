@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { openDatabase } from '../../infra/local/database.ts'
-import { forgetRuns } from '../../infra/local/run-store/query.ts'
+import { forgetRunNumbers } from '../../infra/local/run-store/query.ts'
 import { openRunStore } from '../../infra/local/run-store/run-store.ts'
 import { openTokens } from '../../infra/local/tokens.ts'
 import type { Tokens } from '../../shared/auth/token.ts'
@@ -34,7 +34,7 @@ export function openEmptied(now: () => number): Emptied {
     tokens: { ...made.tokens },
     close() {
       for (const table of made.tables) made.db.exec(`DELETE FROM ${table}`)
-      forgetRuns(made.db)
+      forgetRunNumbers(made.db)
       left.push(made)
     },
   }

@@ -1,5 +1,5 @@
 import type { ObjectStore } from '../../shared/ports/objects.ts'
-import { objectFault, objectHash, objectKey, ownObjectHash } from '../../shared/ports/objects.ts'
+import { hashOfObjectRef, hashOfOwnObjectRef, objectFault, objectKey } from '../../shared/ports/objects.ts'
 import { sha256 } from '../../shared/text/canonical.ts'
 
 /** Bodies by key, and when each was put last. */
@@ -10,7 +10,7 @@ export interface MemoryObjects extends ObjectStore {
 
 export function createMemoryObjects(now: () => number): MemoryObjects {
   const bodies = new Map<string, { readonly body: Uint8Array; readonly at: number }>()
-  const keyOf = (tenant: string, ref: string) => objectKey(tenant, objectHash(tenant, ref))
+  const keyOf = (tenant: string, ref: string) => objectKey(tenant, hashOfObjectRef(tenant, ref))
   return {
     async put(tenant, body) {
       const hash = sha256(body)
@@ -23,7 +23,7 @@ export function createMemoryObjects(now: () => number): MemoryObjects {
       return found.body
     },
     async has(tenant, ref) {
-      const hash = ownObjectHash(tenant, ref)
+      const hash = hashOfOwnObjectRef(tenant, ref)
       return hash !== undefined && bodies.has(objectKey(tenant, hash))
     },
     putAt: (tenant, ref) => bodies.get(keyOf(tenant, ref))?.at,

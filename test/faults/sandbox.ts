@@ -1,10 +1,10 @@
-import { openWaker as openCloudWaker } from '../../functions/aws/plain-ports.ts'
+import { openWaker as openCloudWaker } from '../../functions/aws/ports-without-sdk.ts'
 import { FUNCTIONS } from '../../shared/catalog.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Clock } from '../../shared/ports/host.ts'
 import type { Provider } from '../../shared/providers/provider.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
-import { nudgingRuns } from '../../shared/webhooks/endpoint.ts'
+import { runsWithWebhookNudges } from '../../shared/webhooks/endpoint-deliveries.ts'
 import type { World } from '../../shared/world.ts'
 import {
   currentInvocation,
@@ -93,7 +93,7 @@ export function openSandbox(sim: Sim, name: string, shared: SharedPorts, boot: s
 function promptly(world: World, ports: readonly string[]): World {
   if (!ports.includes('runs')) return world
   const nudge = async (run: RunKey) => (ports.includes('outbox') ? world.outbox.nudge(run) : undefined)
-  return Object.assign(world, { runs: nudgingRuns(world.runs, world.settings.webhooks, nudge) })
+  return Object.assign(world, { runs: runsWithWebhookNudges(world.runs, world.settings.webhooks, nudge) })
 }
 
 const PORTS = [

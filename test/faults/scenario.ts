@@ -1,4 +1,4 @@
-import { runIdOfCall } from '../../shared/runs/ids.ts'
+import { runIdOfIdempotencyKey } from '../../shared/runs/ids.ts'
 import { chance, upTo } from '../integration/random-runs.ts'
 import { type Act, planActs } from './acts.ts'
 import type { FaultRates, Outage } from './fault-plan.ts'
@@ -57,7 +57,7 @@ export function planScenario(seed: number, start: number, wanted?: Profile, with
     const own = randomFrom(seed * 31 + i)
     const gone = [...without.blocks].flatMap((name) => (name.startsWith(`${i}.`) ? [name.slice(2)] : []))
     const tenant = tenants[i % tenants.length] ?? 'main'
-    const run_id = runIdOfCall(tenant, 'user:ana', 'POST /api/dag/run', keyOfRun(i))
+    const run_id = runIdOfIdempotencyKey(tenant, 'user:ana', 'POST /api/dag/run', keyOfRun(i))
     // Where there is a queue, next attempts at a goal meet others in it.
     return planSmallRun(own, { tenant, run_id }, new Set(gone), safety.queue === true ? 0.6 : 0.2)
   })

@@ -1,6 +1,6 @@
 import jsonata from 'jsonata'
 import type { Job } from '../../functions/isolate/isolate-messages.ts'
-import { workUnderSchema } from '../../functions/isolate/schema-engine.ts'
+import { runSchemaJob } from '../../functions/isolate/schema-engine.ts'
 import type { Isolated } from '../../shared/ports/isolate.ts'
 import type { Json } from '../../shared/text/canonical.ts'
 import type { World } from '../../shared/world.ts'
@@ -35,7 +35,7 @@ async function transformed(program: string, input: Json): Promise<Isolated> {
 
 async function schemaChecked(job: Job): Promise<Isolated> {
   try {
-    return { ok: true, value: JSON.parse(workUnderSchema(job)) as Json }
+    return { ok: true, value: JSON.parse(runSchemaJob(job)) as Json }
   } catch (error) {
     return { ok: false, because: 'error', message: String(error) }
   }

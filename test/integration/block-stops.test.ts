@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { stopBlock } from '../../functions/runs/stop.ts'
 import type { EventType, RunEvent } from '../../shared/runs/event.ts'
-import { foldRun } from '../../shared/runs/fold.ts'
+import { foldRun } from '../../shared/runs/fold-run.ts'
 import { principalOf } from '../faults/system.ts'
 import { openTestPlace, provider, type TestPlace } from './test-place.ts'
 

@@ -3,7 +3,7 @@ import { INVARIANTS } from '../../shared/invariants/check-run.ts'
 import type { RunParts, StoredRun } from '../../shared/invariants/invariant.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { isRunEnd } from '../../shared/runs/event-types.ts'
-import { foldRun } from '../../shared/runs/fold.ts'
+import { foldRun } from '../../shared/runs/fold-run.ts'
 import { hashAfter } from '../../shared/runs/hash-chain.ts'
 
 /** What is wrong with the log of an ended run of this document, by the invariants of its events; empty = nothing. */

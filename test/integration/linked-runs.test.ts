@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { continuedRun } from '../../functions/runs/context.ts'
+import { readContinuedRun } from '../../functions/runs/context.ts'
 import { type Principal, SCOPES } from '../../shared/auth/principal.ts'
 import { DOCUMENT, movesOf, openTaskPlace, taskOf } from './task-place.ts'
 import { openTestPlace, type TestPlace } from './test-place.ts'
@@ -181,7 +181,7 @@ describe('a run that continues another', () => {
     const words = async (tenant: string, continues: string) => {
       const principal: Principal = { kind: 'user', id: 'x', tenant, scopes: SCOPES }
       const dag = { name: 'd', inputs: {}, blocks: [] }
-      const told = continuedRun((open as TestPlace).place.world, principal, { dag, continues })
+      const told = readContinuedRun((open as TestPlace).place.world, principal, { dag, continues })
       return told.then(
         () => 'seen',
         (error: Error) => error.message.replaceAll(continues, 'RUN'),

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { RunEvent } from '../../shared/runs/event.ts'
-import { foldRun } from '../../shared/runs/fold.ts'
+import { foldRun } from '../../shared/runs/fold-run.ts'
 import { readOrdinal } from '../../shared/runs/lane.ts'
 import { provider, type TestPlace } from './test-place.ts'
 

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { RunGraphSchema } from '../../shared/plan/graph.ts'
-import { PlanSchema } from '../../shared/plan/plan.ts'
+import { RunGraphSchema } from '../../shared/plan/graph-schema.ts'
+import { PlanSchema } from '../../shared/plan/plan-schema.ts'
 import { openTestPlace, type TestPlace } from './test-place.ts'
 
 /** Routes that say what a document will do and what a run is doing, in the local place. */

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import type { HandlerCall } from '../../functions/attempts/handlers/handler.ts'
+import type { HandlerCall } from '../../functions/attempts/handlers/block-handler.ts'
 import { moveTask } from '../../functions/attempts/handlers/move-task.ts'
 import { firstDaily } from '../how-much.ts'
 import { DOCUMENT, movesOf, openTaskPlace, taskOf } from './task-place.ts'

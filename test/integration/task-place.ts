@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PlaceOptions } from '../../infra/local/place.ts'
-import { type Task, TaskSchema } from '../../shared/dag/task.ts'
+import { type Task, TaskSchema } from '../../shared/dag/task-status.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { parseSettings } from '../../shared/settings/parse.ts'
 import { openTestPlace, provider, type TestPlace } from './test-place.ts'

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { costTable } from '../../clients/cli/documents/plan.ts'
 import { parseDag } from '../../shared/document/parse.ts'
+import { PRICES } from '../../shared/plan/aws-prices.ts'
 import { idleCost } from '../../shared/plan/idle-cost.ts'
 import { planDag } from '../../shared/plan/plan-dag.ts'
-import { PRICES } from '../../shared/plan/prices.ts'
 import { filesBelow, readText } from './docs/markdown.ts'
 
 /** What is said in docs/cost.md of 1,000 runs of each shipped document is what the planner reckons. */

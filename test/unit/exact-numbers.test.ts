@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readLines } from '../../clients/cli/graph/import-lines.ts'
-import { typedValue } from '../../clients/cli/terminal/typed-values.ts'
-import { readAnswer } from '../../shared/runs/block-outputs.ts'
-import { changedNumber, changedNumbers } from '../../shared/text/inexact-numbers.ts'
-import { readJson } from '../../shared/text/json-guard.ts'
+import { readImportLines } from '../../clients/cli/graph/import-lines.ts'
+import { typedValue } from '../../clients/cli/terminal/input-values.ts'
+import { readAnswerOutputs } from '../../shared/runs/block-outputs.ts'
+import { inexactNumber, inexactNumbers } from '../../shared/text/inexact-numbers.ts'
+import { readStrictJson } from '../../shared/text/strict-json.ts'
 import { readYaml } from '../../shared/text/yaml.ts'
 
 describe('changedNumber()', () => {
@@ -17,7 +17,7 @@ describe('changedNumber()', () => {
     ['1e-400', 0],
     ['0x20000000000001', 9007199254740992],
   ])('%s becomes another number', (literal, becomes) => {
-    expect(changedNumber(literal)).toEqual({ written: literal, becomes })
+    expect(inexactNumber(literal)).toEqual({ written: literal, becomes })
   })
 
   test.each([
@@ -38,18 +38,18 @@ describe('changedNumber()', () => {
     '1-2',
     'e',
   ])('%s stays what it is, or is none of its questions', (literal) => {
-    expect(changedNumber(literal)).toBeUndefined()
+    expect(inexactNumber(literal)).toBeUndefined()
   })
 
   test('holds no double for changed, however it is written, and every whole number that is', () => {
     void fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
-        expect(changedNumber(JSON.stringify(value))).toBeUndefined()
+        expect(inexactNumber(JSON.stringify(value))).toBeUndefined()
       }),
     )
     void fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 80n), max: 2n ** 80n }), (value) => {
-        expect(changedNumber(String(value)) === undefined).toBe(BigInt(Number(value)) === value)
+        expect(inexactNumber(String(value)) === undefined).toBe(BigInt(Number(value)) === value)
       }),
     )
   })
@@ -57,10 +57,10 @@ describe('changedNumber()', () => {
 
 test('changedNumbers() finds them outside of strings', () => {
   const text = '{"a": "9007199254740993 \\" 9007199254740993", "b": [1, 9007199254740993], "c": 0.5}'
-  expect(changedNumbers(text)).toEqual([
+  expect(inexactNumbers(text)).toEqual([
     { written: '9007199254740993', becomes: 9007199254740992, at: text.indexOf('1, ') + 3 },
   ])
-  expect(changedNumbers(`[${'9'.repeat(1_000_000)}]`)).toEqual([])
+  expect(inexactNumbers(`[${'9'.repeat(1_000_000)}]`)).toEqual([])
 })
 
 test('a body with such a number is refused and told to send text', () => {
@@ -69,8 +69,11 @@ test('a body with such a number is refused and told to send text', () => {
     code: 'number_inexact',
     message: expect.stringMatching(/line 2, column 8: the number 9007199254740993 would become 9007199254740992.*text/),
   })
-  expect(() => readJson('{\n  "a": 9007199254740993}')).toThrow(refused)
-  expect(readJson('{"a": "9007199254740993", "b": 0.1000000000000000055}')).toEqual({ a: '9007199254740993', b: 0.1 })
+  expect(() => readStrictJson('{\n  "a": 9007199254740993}')).toThrow(refused)
+  expect(readStrictJson('{"a": "9007199254740993", "b": 0.1000000000000000055}')).toEqual({
+    a: '9007199254740993',
+    b: 0.1,
+  })
 })
 
 test('a document with such a number is refused at its place', () => {
@@ -90,11 +93,11 @@ describe('an answer of a model with such a number', () => {
   const words = [expect.stringMatching(/^port id cannot be stored: the number 9007199254740993 would become .*text/)]
 
   test('breaks the contract of the port that holds it, and of no other', () => {
-    expect(readAnswer('{"id": {"n": [9007199254740993]}, "say": "x"}', ports).problems).toEqual(words)
-    expect(readAnswer('```json\n{"id": 9007199254740993, "say": "x"}\n```', ports).problems).toEqual(words)
-    expect(readAnswer('9007199254740993', { id: { type: 'number', required: true } }).problems).toEqual(words)
-    expect(readAnswer('{"id": 1, "say": "x", "more": 9007199254740993}', ports).problems).toEqual([])
-    expect(readAnswer('9007199254740993', { id: { type: 'string', required: true } }).problems).toEqual([])
+    expect(readAnswerOutputs('{"id": {"n": [9007199254740993]}, "say": "x"}', ports).problems).toEqual(words)
+    expect(readAnswerOutputs('```json\n{"id": 9007199254740993, "say": "x"}\n```', ports).problems).toEqual(words)
+    expect(readAnswerOutputs('9007199254740993', { id: { type: 'number', required: true } }).problems).toEqual(words)
+    expect(readAnswerOutputs('{"id": 1, "say": "x", "more": 9007199254740993}', ports).problems).toEqual([])
+    expect(readAnswerOutputs('9007199254740993', { id: { type: 'string', required: true } }).problems).toEqual([])
   })
 })
 
@@ -106,6 +109,6 @@ test('the CLI refuses it where values are typed and where lines are imported', a
   const lines = async function* () {
     yield '{"entity_id": "a.b.c.d.e.f", "properties": {"n": 9007199254740993}}'
   }
-  const { value: bad } = await readLines(lines(), 1).next()
+  const { value: bad } = await readImportLines(lines(), 1).next()
   expect(bad).toMatchObject({ line: 1, code: 'malformed_line', message: expect.stringMatching(words) })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { keptCall, RawAnswersSchema, recordedCall } from '../../shared/providers/recording.ts'
+import { RawAnswersSchema, recordedCall, recordedCallWithPrompt } from '../../shared/providers/recording.ts'
 import { sha256 } from '../../shared/text/canonical.ts'
 
 const answer = { text: 'A', tokens_in: 1, tokens_out: 1, model: 'm', finish_reason: 'stop', raw_ref: '' }
@@ -7,7 +7,7 @@ const request = { prompt: 'Ask.', model: 'm', params: {}, idempotency_key: 'run_
 
 describe('keptCall()', () => {
   test('is the recorded call with what was asked', () => {
-    const kept = keptCall('own', { ...request, system: 'Be brief.' }, answer)
+    const kept = recordedCallWithPrompt('own', { ...request, system: 'Be brief.' }, answer)
     expect(kept.asked).toEqual({ system: 'Be brief.', prompt: 'Ask.' })
     const { asked: _, ...recorded } = kept
     expect(recorded).toEqual(recordedCall('own', { ...request, system: 'Be brief.' }, answer))
@@ -15,7 +15,7 @@ describe('keptCall()', () => {
 
   test('keeps the beginning of a long text, whole characters only, and the hash of all of it', () => {
     const prompt = `${'x'.repeat(65_535)}\u{1F600}${'y'.repeat(10)}`
-    const { asked, prompt_hash } = keptCall('own', { ...request, prompt }, answer)
+    const { asked, prompt_hash } = recordedCallWithPrompt('own', { ...request, prompt }, answer)
     expect(asked?.cut).toBe(true)
     expect(asked?.prompt).toHaveLength(65_536)
     expect(asked?.prompt.isWellFormed()).toBe(true)
@@ -23,7 +23,7 @@ describe('keptCall()', () => {
   })
 
   test('is read beside calls of before, which have no words', () => {
-    const calls = [keptCall('own', request, answer), recordedCall('own', request, answer)]
+    const calls = [recordedCallWithPrompt('own', request, answer), recordedCall('own', request, answer)]
     expect(RawAnswersSchema.parse({ v: 1, calls }).calls.map(({ asked }) => asked?.prompt)).toEqual(['Ask.', undefined])
   })
 })

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parseDag } from '../../shared/document/parse.ts'
-import { SafetySchema } from '../../shared/runs/safety.ts'
+import { SafetySchema } from '../../shared/runs/safety-settings.ts'
 import { parseSettings } from '../../shared/settings/parse.ts'
 import { codesIn, fencedBlocks, filesBelow, readText, rowsBelow } from './docs/markdown.ts'
 

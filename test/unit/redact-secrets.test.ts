@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { openSlack } from '../../functions/slack/client/open-slack.ts'
 import { SlackSettingsSchema } from '../../shared/slack/settings.ts'
-import { redact, redactSecrets, redactTexts } from '../../shared/text/redact.ts'
+import { redactForLog, redactSecrets, redactSecretsIn } from '../../shared/text/redact.ts'
 import { webhookMessage } from '../../shared/webhooks/message.ts'
 
 const URLS = [
@@ -25,8 +25,8 @@ describe('redactSecrets()', () => {
   test('twice is as once, and no member of a value is lost', () => {
     void fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(...URLS.map(([text]) => text)), (value, url) => {
-        const once = redactTexts({ value, url })
-        expect(redactTexts(once)).toEqual(once)
+        const once = redactSecretsIn({ value, url })
+        expect(redactSecretsIn(once)).toEqual(once)
         expect(Object.keys(once)).toEqual(['value', 'url'])
         expect(once.url).not.toContain('s3')
       }),
@@ -41,7 +41,7 @@ describe('what a member is called', () => {
   test('every text below a name that says so is gone, and no count, ref or hash', () => {
     const ref = `objstore://main/${hash}`
     expect(
-      redactTexts({
+      redactSecretsIn({
         db_password: 'x',
         api_key: 'y',
         token: 'z',
@@ -69,8 +69,8 @@ describe('what a member is called', () => {
 
   test('logs and exports know the same names', () => {
     const names = ['db_password', 'api_key', 'apiKey', 'x-authorization', 'aws.secret', 'tokens_in', 'monkey', 'author']
-    const seen = names.map((name) => Object.values(redactTexts({ [name]: 'x' }))[0])
-    expect(names.map((name) => Object.values(redact({ [name]: 'x' }) ?? {})[0])).toEqual(seen)
+    const seen = names.map((name) => Object.values(redactSecretsIn({ [name]: 'x' }))[0])
+    expect(names.map((name) => Object.values(redactForLog({ [name]: 'x' }) ?? {})[0])).toEqual(seen)
   })
 })
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { splitLines } from '../../shared/text/json.ts'
+import { splitLines } from '../../shared/text/json-limits.ts'
 
 async function* pieces(list: readonly string[]): AsyncGenerator<string> {
   yield* list

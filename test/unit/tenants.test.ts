@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { readDeploySettings } from '../../infra/aws/settings.ts'
-import { withContextTenants } from '../../infra/aws/stage-settings.ts'
+import { readDeploySettings } from '../../infra/aws/deploy-settings.ts'
+import { withCdkContextTenants } from '../../infra/aws/stage-settings.ts'
 import { parseSettings } from '../../shared/settings/parse.ts'
 
 const HOOK = '{ name: a, url: "https://a.example/", events: all, key: { env: A }, tenant: acme }'
@@ -47,7 +47,8 @@ describe('tenants in sluice.yaml', () => {
 describe('tenants of a deployment', () => {
   const told = (given: Readonly<Record<string, unknown>>) =>
     readDeploySettings((key) => ({ 'sluice:stage': 'dev', 'sluice:auth': 'iam', ...given })[key])
-  const deployed = (given: Readonly<Record<string, unknown>>, text = '') => withContextTenants(parse(text), told(given))
+  const deployed = (given: Readonly<Record<string, unknown>>, text = '') =>
+    withCdkContextTenants(parse(text), told(given))
 
   test('are those of the file, or of the context over them, as names or as a list', () => {
     expect(deployed({}).tenants).toEqual(['main'])

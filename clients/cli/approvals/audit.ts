@@ -3,7 +3,7 @@ import { type AuditLine, auditLines } from '../../../shared/approvals/audit.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import { canonicalJson, type Json } from '../../../shared/text/canonical.ts'
 import { callApi, type Target } from '../server/api.ts'
-import { fetchEvents } from '../server/run-answer.ts'
+import { fetchEvents } from '../server/fetch-run.ts'
 
 const text = z.string()
 

@@ -27,8 +27,8 @@ export async function openAccount(options: CallerOptions): Promise<AwsAccount> {
     account,
     region,
     bootstrap: version,
-    concurrency: () => executionsOf(caller),
-    reservedBy: (name) => fetchReserved(caller, name),
+    concurrency: () => fetchConcurrency(caller),
+    reservedBy: (name) => fetchReservedConcurrency(caller, name),
     async parameters(StackName) {
       const asked = caller.cloudFormation.send(new DescribeStacksCommand({ StackName })).catch((error: unknown) => {
         if (/does not exist/.test(String(error))) return undefined
@@ -67,7 +67,7 @@ export interface Executions {
   readonly free: number
 }
 
-export async function executionsOf({ credentials, region }: AwsCaller): Promise<Executions> {
+export async function fetchConcurrency({ credentials, region }: AwsCaller): Promise<Executions> {
   const lambda = new LambdaClient({ region, credentials, maxAttempts: 3 })
   const { AccountLimit } = await lambda.send(new GetAccountSettingsCommand()).catch((error: unknown) => {
     throw awsRefusal(error)
@@ -77,7 +77,10 @@ export async function executionsOf({ credentials, region }: AwsCaller): Promise<
 }
 
 /** How many of them a function has reserved; one that is not there has none. */
-export async function fetchReserved({ credentials, region }: AwsCaller, FunctionName: string): Promise<number> {
+export async function fetchReservedConcurrency(
+  { credentials, region }: AwsCaller,
+  FunctionName: string,
+): Promise<number> {
   if (FunctionName === '') return 0
   const lambda = new LambdaClient({ region, credentials, maxAttempts: 3 })
   const asked = lambda.send(new GetFunctionConcurrencyCommand({ FunctionName })).catch((error: unknown) => {

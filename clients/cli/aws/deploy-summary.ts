@@ -1,6 +1,6 @@
+import { PRICES } from '../../../shared/plan/aws-prices.ts'
 import { type IdleCost, idleCost, type TemplateResource } from '../../../shared/plan/idle-cost.ts'
-import { PRICES } from '../../../shared/plan/prices.ts'
-import { count } from '../terminal/words.ts'
+import { count } from '../terminal/format.ts'
 
 /** Templates of a synthesis, by stack. */
 export type Templates = Readonly<Record<string, Readonly<Record<string, TemplateResource>>>>

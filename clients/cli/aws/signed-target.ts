@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
 import { SignatureV4 } from '@smithy/signature-v4'
-import { Refused, usage } from '../terminal/refused.ts'
+import { Refused, usageError } from '../terminal/refused.ts'
 import type { Executions } from './aws-account.ts'
 import { type AwsCaller, awsCaller, type CallerOptions } from './aws-caller.ts'
 import { awsRefusal } from './aws-refusal.ts'
@@ -27,11 +27,11 @@ export async function openSignedTarget({ stack, url, profile, region }: SignedOp
   const caller = awsCaller({ profile, region: region ?? regionOf(url) })
   const found = stack === undefined ? url : await stackUrl(stack, caller)
   if (found === undefined) {
-    throw usage('Cannot sign for no deployment: name it with --stack, or its address with --url or SLUICE_URL.')
+    throw usageError('Cannot sign for no deployment: name it with --stack, or its address with --url or SLUICE_URL.')
   }
   const named = { stack, url: stack === undefined ? url : undefined, profile, region }
   const words = Object.entries(named).map(([name, value]) => (value === undefined ? '' : ` --${name} ${value}`))
-  const executions = async () => (await import('./aws-account.ts')).executionsOf(caller)
+  const executions = async () => (await import('./aws-account.ts')).fetchConcurrency(caller)
   return { url: found.replace(/\/+$/, ''), sign: createSign(caller), words: words.join(''), executions }
 }
 

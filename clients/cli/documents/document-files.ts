@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { parseDag } from '../../../shared/document/parse.ts'
-import { taskErrors } from '../../../shared/document/tasks.ts'
+import { dagTaskIssues } from '../../../shared/document/task-gates.ts'
 import type { DagWarning } from '../../../shared/document/warnings.ts'
 import { PLACE_PROVIDERS } from '../../../shared/providers/provider.ts'
-import type { DagError } from '../../../shared/text/problem.ts'
+import type { DagError } from '../../../shared/text/document-problems.ts'
 import { readFile, readFileIfAny } from '../terminal/files.ts'
 import { type CheckedSettings, checkSettings } from './settings-file.ts'
 
@@ -37,7 +37,7 @@ export function checkFile(file: string): CheckedFile {
   const { tasks, ...place } = knownPlace()
   const parsed = parseDag(text, { name: basename(file).replace(/\.ya?ml$/, ''), ...place })
   if (!parsed.ok) return { file, valid: false, errors: parsed.errors, warnings: [], order: [] }
-  const errors = tasks === undefined ? [] : taskErrors(parsed.dag, tasks)
+  const errors = tasks === undefined ? [] : dagTaskIssues(parsed.dag, tasks)
   if (errors.length > 0) return { file, valid: false, errors, warnings: [], order: [] }
   return { file, valid: true, errors: [], warnings: parsed.warnings, order: parsed.order }
 }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
-import { usage } from '../terminal/refused.ts'
+import { usageError } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import type { ListOptions } from './gate-types.ts'
 
@@ -37,7 +37,7 @@ export function addGates(parent: Command, session: Session): void {
 
 /** json_schema checks run in the place's isolate: its program answers, on this process's own stdin and stdout. */
 async function check(options: { readonly ndjson?: true }): Promise<void> {
-  if (options.ndjson !== true) throw usage('Say --ndjson: checks come as lines on stdin, one JSON object a line.')
+  if (options.ndjson !== true) throw usageError('Say --ndjson: checks come as lines on stdin, one JSON object a line.')
   const program = fileURLToPath(new URL('../../../infra/local/check-gates.ts', import.meta.url))
   const child = spawn(process.execPath, [program], { stdio: 'inherit' })
   const [code] = await once(child, 'exit')

@@ -1,5 +1,5 @@
-import type { ConfiguredGate } from '../../../shared/document/tasks.ts'
-import { COMPOSITIONS } from '../../../shared/gates/check.ts'
+import type { ConfiguredGate } from '../../../shared/document/task-gates.ts'
+import { COMPOSITIONS } from '../../../shared/gates/check-composition.ts'
 import {
   COMPOSITION_NAMES,
   describeGates,
@@ -8,7 +8,7 @@ import {
   type GateDescription,
 } from '../../../shared/gates/explain.ts'
 import { suggest } from '../../../shared/text/wording.ts'
-import { usage } from '../terminal/refused.ts'
+import { usageError } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText, plainText } from '../terminal/text.ts'
 import { readConfiguredGates } from './settings-file.ts'
@@ -64,7 +64,7 @@ export function explainType(session: Session, type: string): void {
   const types = [...known.map((gate) => gate.type), ...COMPOSITION_NAMES]
   const near = suggest(type, types)
   const hint = near === undefined ? `Known types: ${types.join(', ')}.` : `Did you mean "${near}"?`
-  throw usage(`There is no gate type ${JSON.stringify(type)}. ${hint}`)
+  throw usageError(`There is no gate type ${JSON.stringify(type)}. ${hint}`)
 }
 
 /** Names as a document writes them; a question mark where one may be left out. */
@@ -81,7 +81,7 @@ export interface NewGateOptions {
 }
 
 /** `sluice new gate NAME`: a gate that holds for one of its type's examples. */
-export function printGate(session: Session, name: string, { type, port, json }: NewGateOptions): void {
+export function printNewGate(session: Session, name: string, { type, port, json }: NewGateOptions): void {
   const found = findType(type)
   const example = found.examples.find(({ passes }) => passes) ?? found.examples[0]
   const { properties = {} } = found.params as { readonly properties?: object }
@@ -110,7 +110,7 @@ function findType(type: string): GateDescription {
   if (found !== undefined) return found
   const types = known.map((gate) => gate.type)
   const near = suggest(type, types)
-  throw usage(
+  throw usageError(
     `There is no gate type "${type}". ${near === undefined ? '`sluice gates list` has all.' : `Did you mean "${near}"?`}`,
   )
 }

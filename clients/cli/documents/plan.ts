@@ -2,19 +2,19 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseDag } from '../../../shared/document/parse.ts'
 import type { RunCost } from '../../../shared/plan/cost.ts'
-import type { Plan } from '../../../shared/plan/plan.ts'
 import { planDag } from '../../../shared/plan/plan-dag.ts'
 import { planLine } from '../../../shared/plan/plan-line.ts'
-import { splitLines } from '../../../shared/text/json.ts'
+import type { Plan } from '../../../shared/plan/plan-schema.ts'
+import { splitLines } from '../../../shared/text/json-limits.ts'
 import { readFile } from '../terminal/files.ts'
+import { count, durationWords } from '../terminal/format.ts'
 import type { PlanOptions } from '../terminal/options.ts'
-import { usage } from '../terminal/refused.ts'
+import { usageError } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText, plainText } from '../terminal/text.ts'
-import { count, durationWords } from '../terminal/words.ts'
-import { readDagFile, refuseFaults } from './compile.ts'
+import { readDagFile, refuseFaults } from './compile-and-draw.ts'
 import { knownProviders } from './document-files.ts'
-import { settingsHere } from './settings-file.ts'
+import { settingsOrDefaults } from './settings-file.ts'
 
 /** `sluice plan FILE`, or the DAGs of stdin. */
 export async function planDocument(
@@ -23,13 +23,13 @@ export async function planDocument(
   options: PlanOptions & { readonly cost?: true },
 ): Promise<void> {
   if (options.ndjson === true) {
-    if (file !== undefined) throw usage('Give a file or --ndjson, not both: with --ndjson the DAGs come on stdin.')
+    if (file !== undefined) throw usageError('Give a file or --ndjson, not both: with --ndjson the DAGs come on stdin.')
     return await planLines(session)
   }
-  if (file === undefined) throw usage('Name the DAG file to plan, or say --ndjson.')
+  if (file === undefined) throw usageError('Name the DAG file to plan, or say --ndjson.')
   const dag = readDagFile(file, 'plan')
   const { durations, defaultDuration: default_duration, items } = options
-  const settings = settingsHere()
+  const settings = settingsOrDefaults()
   const max_parallel = options.maxParallel ?? settings.safety.max_parallel
   const planned = refuseFaults(() => planDag(dag, { durations, default_duration, items, max_parallel }, settings))
   if (options.json === true) session.say(jsonText(planned, 2))
@@ -183,7 +183,7 @@ async function planLines(session: Session): Promise<void> {
 
 /** What 1,000 runs of each document of the settings' folders cost, as `sluice plan` reckons it; a line a document. */
 export function documentCosts(): readonly string[] {
-  const settings = settingsHere()
+  const settings = settingsOrDefaults()
   const files = settings.dags.flatMap((dir) =>
     existsSync(dir)
       ? readdirSync(dir)

@@ -1,16 +1,16 @@
 import { userInfo } from 'node:os'
-import type { Routing } from '../../../shared/document/agents.ts'
-import { type ConfiguredGate, configuredGates, type TaskSettings } from '../../../shared/document/tasks.ts'
+import type { Routing } from '../../../shared/document/bind-agents.ts'
+import { type ConfiguredGate, configuredGates, type TaskSettings } from '../../../shared/document/task-gates.ts'
 import { Fault } from '../../../shared/errors.ts'
 import { PLACE_PROVIDERS } from '../../../shared/providers/provider.ts'
 import { parseSettings } from '../../../shared/settings/parse.ts'
 import { type Settings, SettingsSchema, withLocalPeople } from '../../../shared/settings/settings.ts'
-import type { DagError } from '../../../shared/text/problem.ts'
+import type { DagError } from '../../../shared/text/document-problems.ts'
 import { readFileIfAny } from '../terminal/files.ts'
 import { Refused } from '../terminal/refused.ts'
 
 /** What a run started here would get; a sluice.yaml with errors is for `sluice validate` to tell. */
-export function settingsHere(): Settings {
+export function settingsOrDefaults(): Settings {
   const text = readFileIfAny('sluice.yaml', 'settings')
   try {
     return text === undefined ? SettingsSchema.parse({}) : parseSettings(text, 'sluice.yaml')

@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import { parseDag } from '../../../shared/document/parse.ts'
-import type { DagError } from '../../../shared/text/problem.ts'
-import { AskingLineSchema, answerEachLine, lineId } from '../terminal/ndjson.ts'
-import { Refused, reasonLines, usage, withoutName } from '../terminal/refused.ts'
+import type { DagError } from '../../../shared/text/document-problems.ts'
+import { count } from '../terminal/format.ts'
+import { answerEachLine, lineId, NdjsonLineSchema } from '../terminal/ndjson.ts'
+import { Refused, reasonLines, usageError, withoutDocumentName } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText, plainText } from '../terminal/text.ts'
-import { count } from '../terminal/words.ts'
 import { type CheckedFile, checkFile, filesToCheck, knownProviders } from './document-files.ts'
 
 export interface ValidateOptions {
@@ -20,12 +20,13 @@ export async function validateFiles(
   options: ValidateOptions,
 ): Promise<void> {
   if (options.ndjson === true) {
-    if (files.length > 0) throw usage('Give files or --ndjson, not both: with --ndjson the documents come on stdin.')
+    if (files.length > 0)
+      throw usageError('Give files or --ndjson, not both: with --ndjson the documents come on stdin.')
     return await validateLines(session)
   }
   const found = files.length > 0 ? files : filesToCheck()
   if (found.length === 0)
-    throw usage('Nothing to validate: there is no sluice.yaml and no dags/*.yaml here. Name a file.')
+    throw usageError('Nothing to validate: there is no sluice.yaml and no dags/*.yaml here. Name a file.')
   const { checked, unreadable } = checkAll(found)
   const lines = options.json === true ? [jsonText(checked, 2)] : checked.flatMap(checkedLines).map(plainText)
   for (const line of lines) session.say(line)
@@ -67,7 +68,9 @@ function positionWords({ line, column, path }: DagError): string {
 
 /** A document's errors carry their hint in the message, those of sluice.yaml do not. */
 function messageOf({ message, hint }: DagError): string {
-  return hint === undefined || message.includes(hint) ? withoutName(message) : `${withoutName(message)} (${hint})`
+  return hint === undefined || message.includes(hint)
+    ? withoutDocumentName(message)
+    : `${withoutDocumentName(message)} (${hint})`
 }
 
 /**
@@ -80,7 +83,7 @@ async function validateLines(session: Session): Promise<void> {
   await answerEachLine(session, (value, number) => answer(value, number, providers))
 }
 
-const LineSchema = AskingLineSchema.extend({ yaml: z.string() })
+const LineSchema = NdjsonLineSchema.extend({ yaml: z.string() })
 
 function answer(value: unknown, number: number, providers: readonly string[]) {
   const asked = LineSchema.safeParse(value)

@@ -1,12 +1,12 @@
 import * as z from 'zod'
 import { type EvaluatedCompletion, evaluateCompletion } from '../../../shared/goals/completion.ts'
-import type { QualityProfile } from '../../../shared/goals/quality.ts'
+import type { FinalStatus } from '../../../shared/goals/decision-table.ts'
+import { decideFinalStatus, readClaim } from '../../../shared/goals/decision-table.ts'
+import type { QualityProfile } from '../../../shared/goals/quality-gate.ts'
 import { readGoalContract } from '../../../shared/goals/read-contract.ts'
 import { judgeTrust } from '../../../shared/goals/trust-gate.ts'
-import type { FinalStatus } from '../../../shared/goals/two-gates.ts'
-import { decideTwoGates, readClaim } from '../../../shared/goals/two-gates.ts'
-import { AskingLineSchema, answerEachLine, lineId } from '../terminal/ndjson.ts'
-import { type ExitCode, usage } from '../terminal/refused.ts'
+import { answerEachLine, lineId, NdjsonLineSchema } from '../terminal/ndjson.ts'
+import { type ExitCode, usageError } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText, plainText } from '../terminal/text.ts'
 import { goalSources, type SourceOptions } from './sources.ts'
@@ -47,7 +47,7 @@ const EXIT_CODES: Readonly<Record<FinalStatus, ExitCode>> = {
 function scoreOf(text: string): number {
   const score = /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
   if (Number.isFinite(score)) return score
-  throw usage(`Cannot use --trust ${text}: a number from 0 to 100 is needed.`)
+  throw usageError(`Cannot use --trust ${text}: a number from 0 to 100 is needed.`)
 }
 
 function lines({ completion, trust }: EvaluatedCompletion): readonly string[] {
@@ -71,7 +71,7 @@ function lines({ completion, trust }: EvaluatedCompletion): readonly string[] {
  * once (docs/goal-gates.md has the members). A line that cannot be read is answered with code malformed_line; the rest
  * goes on.
  */
-export async function goalLines(session: Session, answer: LineAnswer): Promise<void> {
+export async function answerGoalLines(session: Session, answer: LineAnswer): Promise<void> {
   await answerEachLine(session, answer)
 }
 
@@ -81,7 +81,7 @@ export type LineAnswer = (value: unknown, number: number) => object
 const AttemptSchema = z.object({ fingerprint: z.string().nullish(), unmet: z.array(z.string()) })
 
 /** null is the same as a member that is left out, as programs in other languages write it. */
-const EvaluateSchema = AskingLineSchema.extend({
+const EvaluateSchema = NdjsonLineSchema.extend({
   contract: z.unknown().optional(),
   output: z.string().nullish(),
   artifacts: z.array(z.string()).nullish(),
@@ -93,7 +93,7 @@ const EvaluateSchema = AskingLineSchema.extend({
   blockers: z.unknown().optional(),
 })
 
-const DecideSchema = AskingLineSchema.extend({
+const DecideSchema = NdjsonLineSchema.extend({
   trust_score: z.unknown().optional(),
   quality_passed: z.unknown().optional(),
   goal_status: z.enum(['MET', 'NOT_MET', 'BLOCKED', 'NO_CONTRACT']),
@@ -118,7 +118,7 @@ export const GOAL_ANSWERS: Readonly<Record<'evaluate' | 'validate' | 'decide', L
     return { id, ...completion }
   },
   validate(value, number) {
-    const line = AskingLineSchema.safeParse(value)
+    const line = NdjsonLineSchema.safeParse(value)
     if (!line.success) return { id: null, valid: false, errors: [malformed(number, line.error, VALIDATE_FORM)] }
     const { id, contract } = line.data
     const read = readGoalContract(contract ?? null)
@@ -128,7 +128,7 @@ export const GOAL_ANSWERS: Readonly<Record<'evaluate' | 'validate' | 'decide', L
     const line = DecideSchema.safeParse(value)
     if (!line.success) return { id: lineId(value), error: malformed(number, line.error, DECIDE_FORM) }
     const { id, trust_score, quality_passed, goal_status, claimed_status } = line.data
-    const decision = decideTwoGates({
+    const decision = decideFinalStatus({
       trust_passed: judgeTrust([trust_score]).passed,
       quality_passed: quality_passed === true,
       goal_status,

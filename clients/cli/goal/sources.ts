@@ -7,7 +7,7 @@ import { fitsGlob } from '../../../shared/goals/glob.ts'
 import { readGoalContract } from '../../../shared/goals/read-contract.ts'
 import { sha256 } from '../../../shared/text/canonical.ts'
 import { readFile } from '../terminal/files.ts'
-import { Refused, usage } from '../terminal/refused.ts'
+import { Refused, usageError } from '../terminal/refused.ts'
 
 /** What `goal evaluate` judges; undefined = there is no contract. */
 interface GoalSources {
@@ -28,7 +28,7 @@ export function goalSources(options: SourceOptions): GoalSources {
   const { contract, output, notebook } = options
   if (notebook !== undefined) return fromNotebook(notebook, options)
   if (output === undefined) {
-    throw usage('Name the text with the markers: --output FILE, or --notebook FILE. Lines come with --ndjson.')
+    throw usageError('Name the text with the markers: --output FILE, or --notebook FILE. Lines come with --ndjson.')
   }
   return {
     contract: contract === undefined ? undefined : readContractFile(contract),
@@ -49,9 +49,9 @@ export function readContractFile(file: string, text = readFile(file, 'the goal c
 }
 
 function fromNotebook(file: string, { contract, output, artifacts }: SourceOptions): GoalSources {
-  if (contract !== undefined) throw usage('Give --notebook or --contract: a notebook brings its own contract.')
+  if (contract !== undefined) throw usageError('Give --notebook or --contract: a notebook brings its own contract.')
   const kind = kindOfFile(file)
-  if (kind === 'yaml') throw usage(`Cannot use --notebook ${file}: a file .ipynb or .md is needed.`)
+  if (kind === 'yaml') throw usageError(`Cannot use --notebook ${file}: a file .ipynb or .md is needed.`)
   const text = readFile(file, 'the notebook')
   const found = readContractFile(file, text)
   const texts = kind === 'notebook' ? printedIn(file, text, output) : [{ text: outputOf(file, output) }]
@@ -60,7 +60,7 @@ function fromNotebook(file: string, { contract, output, artifacts }: SourceOptio
 
 function printedIn(file: string, text: string, output: string | undefined): readonly EvidenceText[] {
   if (output !== undefined)
-    throw usage('Give --notebook or --output: the evidence of a notebook is what its cells printed.')
+    throw usageError('Give --notebook or --output: the evidence of a notebook is what its cells printed.')
   const read = readNotebook(text)
   if (!read.ok) throw unreadable(file, read.problem)
   return read.notebook.texts
@@ -68,7 +68,7 @@ function printedIn(file: string, text: string, output: string | undefined): read
 
 function outputOf(file: string, output: string | undefined): string {
   if (output === undefined)
-    throw usage(`Name the text with the markers, --output FILE: "${file}" has no cells that print.`)
+    throw usageError(`Name the text with the markers, --output FILE: "${file}" has no cells that print.`)
   return readFile(output, 'the text with the markers')
 }
 

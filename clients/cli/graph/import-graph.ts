@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { GRAPH_ROUTES } from '../../../shared/api/graph-routes.ts'
 import { OBJECT_ROUTES } from '../../../shared/api/object-routes.ts'
-import { splitLines } from '../../../shared/text/json.ts'
-import { type Ask, callApi, patientCall, type Target } from '../server/api.ts'
+import { splitLines } from '../../../shared/text/json-limits.ts'
+import { type Ask, callApi, callWithRetries, type Target } from '../server/api.ts'
 import { Refused } from '../terminal/refused.ts'
-import { type BadLine, type ImportBatch, type ImportItem, importBatches, readLines } from './import-lines.ts'
-import { readEntityStates } from './import-semstreams.ts'
+import { type BadLine, type ImportBatch, type ImportItem, importBatches, readImportLines } from './import-lines.ts'
+import { readSemstreamsStates } from './import-semstreams.ts'
 
 /** A line that was not taken. */
 interface LineError {
@@ -68,7 +68,7 @@ export async function importGraph(target: Target, pieces: AsyncIterable<string>,
     outcomes[item.outcome] = (outcomes[item.outcome] ?? 0) + 1
   }
   const lines = splitLines(pieces)
-  const reads = how.form === 'semstreams' ? readEntityStates(lines, how.from) : readLines(lines, how.from)
+  const reads = how.form === 'semstreams' ? readSemstreamsStates(lines, how.from) : readImportLines(lines, how.from)
   for await (const batch of importBatches(reads)) {
     const sent = await send(target, batch, { ...how, waits: (waits) => how.progress({ ...so, waits }) })
     if (sent instanceof Refused) return { outcomes, refused: so.refused, errors, next_line: so.line + 1, stopped: sent }
@@ -91,7 +91,7 @@ async function send(
   if (signal?.aborted === true) return interrupted()
   const note = (why: string, ms: number) => waits(`${why}; goes on in ${Math.ceil(ms / 1_000)} s`)
   try {
-    return await sendBatch(target, batch, (call) => patientCall(call, { note, ...(signal && { signal }) }))
+    return await sendBatch(target, batch, (call) => callWithRetries(call, { note, ...(signal && { signal }) }))
   } catch (error) {
     if (error instanceof Refused) return error
     if (error instanceof Error && error.name === 'AbortError') return interrupted()

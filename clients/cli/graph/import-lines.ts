@@ -1,5 +1,5 @@
 import { BATCH } from '../../../shared/graph/graph-store.ts'
-import { changedNumbers, changedWords } from '../../../shared/text/inexact-numbers.ts'
+import { inexactNumbers, inexactNumberWords } from '../../../shared/text/inexact-numbers.ts'
 
 type ImportKind = 'entities' | 'triples'
 
@@ -54,7 +54,7 @@ export interface ReadItem {
  * NDJSON: a line with an `entity_id` is an entity, one with a `subject` a triple. Lines before `from` are skipped, blank ones
  * too.
  */
-export async function* readLines(lines: AsyncIterable<string>, from: number): AsyncGenerator<ReadItem | BadLine> {
+export async function* readImportLines(lines: AsyncIterable<string>, from: number): AsyncGenerator<ReadItem | BadLine> {
   let number = 0
   for await (const line of lines) {
     number += 1
@@ -89,9 +89,9 @@ function readLine(text: string, line: number): ReadItem | BadLine {
 
 /** A number of the line that would be another one. */
 export function changedIn(text: string, line: number): BadLine | undefined {
-  const [changed] = changedNumbers(text)
+  const [changed] = inexactNumbers(text)
   if (changed === undefined) return undefined
-  return { line, code: 'malformed_line', message: `Cannot take this line: ${changedWords(changed)}.` }
+  return { line, code: 'malformed_line', message: `Cannot take this line: ${inexactNumberWords(changed)}.` }
 }
 
 function readObject(text: string): Readonly<Record<string, unknown>> | undefined {

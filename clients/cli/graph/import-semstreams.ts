@@ -11,7 +11,7 @@ export type Members = Readonly<Record<string, unknown>>
  * JSON list of them; a line may be a triple too, and either may come in a message envelope. Numbers count the items of a
  * list, else lines; those before `from` are skipped.
  */
-export async function* readEntityStates(
+export async function* readSemstreamsStates(
   lines: AsyncIterable<string>,
   from: number,
 ): AsyncGenerator<ReadItem | BadLine> {

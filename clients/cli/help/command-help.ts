@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { CommandHelp } from '../terminal/options.ts'
 import { wrapText } from '../terminal/text.ts'
-import { DOCUMENT_HELP } from './document-help.ts'
+import { DOCUMENT_HELP } from './document-and-graph-help.ts'
 import { PLACE_HELP } from './place-help.ts'
 import { RUN_HELP } from './run-help.ts'
 

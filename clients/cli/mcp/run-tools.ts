@@ -2,13 +2,13 @@ import * as z from 'zod'
 import { CONTROL_ROUTES } from '../../../shared/api/control-routes.ts'
 import { RunParamsSchema } from '../../../shared/api/route-schema.ts'
 import { RUN_ROUTES } from '../../../shared/api/run-routes.ts'
-import { START_RUN } from '../../../shared/api/start-routes.ts'
+import { START_RUN } from '../../../shared/api/start-run-route.ts'
 import { isRunEnd } from '../../../shared/runs/event-types.ts'
 import { eventLine } from '../run/events.ts'
 import { callApi } from '../server/api.ts'
 import { followEvents } from '../server/event-stream.ts'
-import { fetchRun } from '../server/run-answer.ts'
-import { type Tool, type ToolCall, tool, withoutUndefined } from './tool.ts'
+import { fetchRun } from '../server/fetch-run.ts'
+import { defineTool, type Tool, type ToolCall, withoutUndefined } from './tool.ts'
 
 /** Lines in one answer: the newest. */
 const MOST_LINES = 200
@@ -18,7 +18,7 @@ const WatchSchema = RunParamsSchema.extend({
   wait_sec: z.int().min(1).max(600).default(60).describe('Seconds to wait for the end at most'),
 })
 
-const WATCH_RUN = tool({
+const WATCH_RUN = defineTool({
   name: 'watch_run',
   title: 'Watch a run',
   description:
@@ -91,7 +91,7 @@ const StatusSchema = GET.answer.omit({ dag: true, steps: true }).loose()
 
 /** Tools that start, show and stop runs. */
 export const RUN_TOOLS: readonly Tool[] = [
-  tool({
+  defineTool({
     name: 'start_run',
     title: 'Start a run',
     description:
@@ -112,7 +112,7 @@ export const RUN_TOOLS: readonly Tool[] = [
     },
   }),
   WATCH_RUN,
-  tool({
+  defineTool({
     name: 'run_status',
     title: 'Status of a run',
     description:
@@ -128,7 +128,7 @@ export const RUN_TOOLS: readonly Tool[] = [
       return status
     },
   }),
-  tool({
+  defineTool({
     name: 'list_runs',
     title: 'List runs',
     description: 'Runs, newest first, by the state shown.',
@@ -140,7 +140,7 @@ export const RUN_TOOLS: readonly Tool[] = [
         api.GET('/api/dag/runs', { params: { query: withoutUndefined(query) }, signal }),
       ),
   }),
-  tool({
+  defineTool({
     name: 'stop_run',
     title: 'Stop a run',
     description: 'Cancels a run, or with block_id one block of it: then the run goes on without it and ends failed.',

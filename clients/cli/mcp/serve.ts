@@ -5,7 +5,7 @@ import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/s
 import * as z from 'zod'
 import about from '../../../package.json' with { type: 'json' }
 import { Fault, type Issue } from '../../../shared/errors.ts'
-import { type ChangedNumber, changedNumbers, changedWords } from '../../../shared/text/inexact-numbers.ts'
+import { type InexactNumber, inexactNumbers, inexactNumberWords } from '../../../shared/text/inexact-numbers.ts'
 import { schemaIssues } from '../../../shared/text/schema-issues.ts'
 import type { Target } from '../server/api.ts'
 import { type InputIssue, Refused } from '../terminal/refused.ts'
@@ -193,7 +193,7 @@ function exactLines(answer: (line: string) => void): Transform {
 
 /** Undefined: the line is exact, or no JSON, which the SDK says. null: nobody waits for an answer. */
 function refusalOf(line: string): object | null | undefined {
-  const [changed] = changedNumbers(line)
+  const [changed] = inexactNumbers(line)
   if (changed === undefined) return undefined
   const message = parsed(line)
   if (message === undefined) return undefined
@@ -222,9 +222,9 @@ function parsed(line: string): Message | undefined {
 const INVALID_PARAMS = -32_602
 
 /** Of a tool as tools refuse, so that the model reads it. */
-function refusal(method: unknown, params: unknown, changed: ChangedNumber): object {
+function refusal(method: unknown, params: unknown, changed: InexactNumber): object {
   if (method !== 'tools/call')
-    return { error: { code: INVALID_PARAMS, message: `Cannot read it: ${changedWords(changed)}.` } }
+    return { error: { code: INVALID_PARAMS, message: `Cannot read it: ${inexactNumberWords(changed)}.` } }
   const name = typeof params === 'object' && params !== null && 'name' in params ? String(params.name) : 'the tool'
-  return { result: inexactArguments(name, changedWords(changed)) }
+  return { result: inexactArguments(name, inexactNumberWords(changed)) }
 }

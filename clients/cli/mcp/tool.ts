@@ -29,7 +29,7 @@ export interface Tool {
 }
 
 /** A tool whose arguments have the type of their schema. */
-export function tool<Input extends z.ZodType>(
+export function defineTool<Input extends z.ZodType>(
   of: Omit<Tool, 'input' | 'run'> & {
     readonly input: Input
     run(args: z.output<Input>, call: ToolCall): Promise<object>

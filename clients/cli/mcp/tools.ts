@@ -1,19 +1,19 @@
 import * as z from 'zod'
 import { LIST_APPROVALS } from '../../../shared/api/approval-routes.ts'
 import { CONTROL_ROUTES } from '../../../shared/api/control-routes.ts'
-import { PLAN_ROUTES, VALIDATE_DAG } from '../../../shared/api/document-routes.ts'
+import { DOCUMENT_ROUTES, VALIDATE_DAG } from '../../../shared/api/document-routes.ts'
 import { RESEARCH_ROUTES } from '../../../shared/api/research-routes.ts'
 import { RunParamsSchema } from '../../../shared/api/route-schema.ts'
 import { DECLARED_HEADER } from '../../../shared/auth/principal.ts'
 import { callApi } from '../server/api.ts'
 import { RUN_TOOLS } from './run-tools.ts'
-import { type Tool, type ToolCall, tool, withoutUndefined } from './tool.ts'
+import { defineTool, type Tool, type ToolCall, withoutUndefined } from './tool.ts'
 
 const DECIDE = CONTROL_ROUTES['decide-approval']
 
 /** Tools about what people are asked. */
 const APPROVAL_TOOLS: readonly Tool[] = [
-  tool({
+  defineTool({
     name: 'list_approvals',
     title: 'List approvals',
     description: 'What people are asked over all runs: exactly what is shown, its digest, risk and cost.',
@@ -25,7 +25,7 @@ const APPROVAL_TOOLS: readonly Tool[] = [
         api.GET('/api/dag/approvals', { params: { query: withoutUndefined(query) }, signal }),
       ),
   }),
-  tool({
+  defineTool({
     name: 'approve',
     title: 'Decide an approval',
     description:
@@ -47,11 +47,11 @@ const APPROVAL_TOOLS: readonly Tool[] = [
   }),
 ]
 
-const PLAN = PLAN_ROUTES['plan-dag']
+const PLAN = DOCUMENT_ROUTES['plan-dag']
 
 /** Tools about documents; they start nothing. */
 const DOCUMENT_TOOLS: readonly Tool[] = [
-  tool({
+  defineTool({
     name: 'validate_dag',
     title: 'Check a DAG document',
     description:
@@ -62,7 +62,7 @@ const DOCUMENT_TOOLS: readonly Tool[] = [
     run: ({ dag }, { target, signal }) =>
       callApi(target, VALIDATE_DAG.answer.loose(), (api) => api.POST('/api/dag/validate', { body: { dag }, signal })),
   }),
-  tool({
+  defineTool({
     name: 'plan_dag',
     title: 'Plan a DAG document',
     description:
@@ -91,7 +91,7 @@ const AnswerSchema = GET.answer
   .loose()
   .extend({ answered: z.boolean(), stage: z.string().optional().describe('The stage under way') })
 
-const RESEARCH_GRAPH = tool({
+const RESEARCH_GRAPH = defineTool({
   name: 'research_graph',
   title: 'Ask the knowledge graph',
   description:

@@ -6,7 +6,7 @@ import type { ReadableStream } from 'node:stream/web'
 import { problemHeaders, problemOf } from '../../../shared/api/problem.ts'
 import { DECLARED_HEADER } from '../../../shared/auth/principal.ts'
 import {
-  enterPage,
+  exchangeLoginSecret,
   holdsSession,
   loginNeeded,
   loginUrl,
@@ -79,7 +79,8 @@ async function answer(request: IncomingMessage, response: ServerResponse, parts:
     const site = headers['sec-fetch-site']
     const port = request.socket.localPort ?? 0
     requireSite({ port, host: headers.host, origin: headers.origin, site, path })
-    const page = enterPage({ port, method, url }, parts.login) ?? (await parts.files({ method, path, headers }))
+    const page =
+      exchangeLoginSecret({ port, method, url }, parts.login) ?? (await parts.files({ method, path, headers }))
     if (page === undefined) return await forward(request, response, parts)
     response.writeHead(page.statusCode, page.headers).end(page.body)
   } catch (error) {

@@ -10,7 +10,7 @@ import { type Command, Option } from 'commander'
 import { loginUrl } from '../../../shared/console/local-access.ts'
 import { type ConsoleFile, serveConsole } from '../../../shared/console/serve-console.ts'
 import { chooseTarget, pingServer, type Target } from '../server/api.ts'
-import { type TargetOptions, wholeNumber, withTarget } from '../terminal/options.ts'
+import { type TargetOptions, wholeNumber, withTargetOptions } from '../terminal/options.ts'
 import { Refused, reasonLines } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText } from '../terminal/text.ts'
@@ -30,7 +30,7 @@ export function addConsole(parent: Command, session: Session): void {
   const command = parent
     .command('console')
     .description('the console in a browser: of the local place, or of a deployment')
-  withTarget(command)
+  withTargetOptions(command)
     .addOption(
       new Option('--port <n>', 'where to serve it in front of a deployment, 0 = any free port')
         .argParser(wholeNumber(0, 65_535))

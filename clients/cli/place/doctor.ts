@@ -4,24 +4,24 @@ import * as z from 'zod'
 import type { ProviderSettings, RemoteSettings } from '../../../shared/providers/settings.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { callApi, chooseTarget, type Target } from '../server/api.ts'
-import { type TargetOptions, withTarget } from '../terminal/options.ts'
+import { type TargetOptions, withTargetOptions } from '../terminal/options.ts'
 import { Refused } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText, plainText } from '../terminal/text.ts'
 import { type Check, check } from './doctor-check.ts'
-import { slackChecks } from './slack.ts'
+import { slackChecks } from './doctor-slack-checks.ts'
 
 /** `sluice doctor`: what is wrong with this installation, one thing a line; exit code 100 when something is. */
 export function addDoctor(parent: Command, session: Session): void {
-  withTarget(parent.command('doctor'))
+  withTargetOptions(parent.command('doctor'))
     .description('check Node, packages, settings, folders, server, console, providers and Slack')
     .action((options: TargetOptions) => doctor(session, options))
 }
 
 async function doctor(session: Session, { url, json }: TargetOptions): Promise<void> {
   const target = chooseTarget(session, url)
-  const { checkHere } = await import('./doctor-here.ts')
-  const { here, settings } = checkHere()
+  const { checkLocally } = await import('./doctor-local-checks.ts')
+  const { here, settings } = checkLocally()
   const checks = [
     ...here,
     await serverCheck(session, target),

@@ -32,7 +32,7 @@ export function readLogin(dataDir: string, url: string): LocalLogin | undefined 
 /** Most settings name no folder: then nothing of what reads them is loaded. */
 async function dataFolder(): Promise<string> {
   const named = readIfMine('sluice.yaml')?.includes('data_dir') === true
-  return named ? (await import('../documents/settings-file.ts')).settingsHere().data_dir : '.sluice'
+  return named ? (await import('../documents/settings-file.ts')).settingsOrDefaults().data_dir : '.sluice'
 }
 
 /** A data folder of somebody else's is closed, and so is none of ours. */

@@ -5,12 +5,12 @@ import { parseDag } from '../../../shared/document/parse.ts'
 import { suggest } from '../../../shared/text/wording.ts'
 import { checkFile } from '../documents/document-files.ts'
 import { exampleNames } from '../documents/examples.ts'
-import { settingsHere } from '../documents/settings-file.ts'
+import { settingsOrDefaults } from '../documents/settings-file.ts'
 import { readFileIfAny } from '../terminal/files.ts'
-import { Refused, usage } from '../terminal/refused.ts'
+import { Refused, usageError } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText } from '../terminal/text.ts'
-import { type DAG_MODES, dagText } from './dag-text.ts'
+import { type DAG_MODES, newDagText } from './dag-template.ts'
 
 export interface NewDagOptions {
   readonly blocks?: string
@@ -23,7 +23,7 @@ export interface NewDagOptions {
 /** `sluice new dag NAME`: writes it, and says whether it is valid here. */
 export function writeDag(session: Session, name: string, options: NewDagOptions): void {
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(name))
-    throw usage(`Cannot name a DAG "${name}": letters, digits, dots, dashes and underscores, not a path.`)
+    throw usageError(`Cannot name a DAG "${name}": letters, digits, dots, dashes and underscores, not a path.`)
   const text = options.from === undefined ? newText(name, options) : copyOf(name, options.from)
   const parsed = parseDag(text, { name })
   // A copy may name providers and agents of the sluice.yaml it comes from: validate says so, the file is written.
@@ -32,7 +32,7 @@ export function writeDag(session: Session, name: string, options: NewDagOptions)
       { code: 'invalid_dag', detail: `Cannot write "${name}".`, errors: parsed.errors },
       { exitCode: 2 },
     )
-  const file = join(settingsHere().dags[0] ?? 'dags', `${name}.yaml`)
+  const file = join(settingsOrDefaults().dags[0] ?? 'dags', `${name}.yaml`)
   writeNewFile(file, text, options.force)
   const { valid, errors, order } = checkFile(file)
   if (options.json === true) {
@@ -47,7 +47,7 @@ export function writeDag(session: Session, name: string, options: NewDagOptions)
 
 function newText(name: string, { blocks = 'draft,publish', mode = 'ai' }: NewDagOptions): string {
   const ids = blocks.split(',').map((id) => id.trim())
-  return dagText(name, ids, mode)
+  return newDagText(name, ids, mode)
 }
 
 /** The document under its new name; every other line as it is. */
@@ -63,7 +63,7 @@ function noExample(example: string): Refused {
   const known = exampleNames()
   const near = suggest(example, known)
   const hint = near === undefined ? `There are: ${known.join(', ')}.` : `Did you mean "${near}"?`
-  return usage(`There is no example "${example}". ${hint}`)
+  return usageError(`There is no example "${example}". ${hint}`)
 }
 
 /** Writes a file with the folders above it. Without `replace` one that is there is never written over. */

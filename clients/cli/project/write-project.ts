@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { basename, join, relative, resolve } from 'node:path'
+import { documentSchema } from '../../../shared/document/json-schema.ts'
 import { parseDag } from '../../../shared/document/parse.ts'
-import { documentSchema } from '../../../shared/document/schema.ts'
 import { PLACE_PROVIDERS } from '../../../shared/providers/provider.ts'
 import { settingsSchema } from '../../../shared/settings/json-schema.ts'
 import { parseSettings } from '../../../shared/settings/parse.ts'

@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import { RESEARCH_ROUTES, type ResearchAnswer } from '../../../shared/api/research-routes.ts'
 import { withPlace } from '../place/with-place.ts'
-import { callApi, chooseTarget, commandLine, isServerThere, patientCall, type Target } from '../server/api.ts'
+import { callApi, callWithRetries, chooseTarget, commandLine, isServerThere, type Target } from '../server/api.ts'
 import type { TargetOptions } from '../terminal/options.ts'
-import { usage } from '../terminal/refused.ts'
+import { usageError } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
-import { sayAnswer } from './answer.ts'
+import { sayAnswer } from './print-answer.ts'
 
 export interface AskOptions extends TargetOptions {
   readonly hint?: readonly string[]
@@ -46,7 +46,7 @@ function questionOf(topic: string, { hint = [], budget, iterations, keepUnsuppor
 function hintOf(pair: string): readonly [string, string] {
   const at = pair.indexOf('=')
   if (at > 0 && at < pair.length - 1) return [pair.slice(0, at), pair.slice(at + 1)]
-  throw usage(`Cannot read --hint ${pair}: key=value is needed, for example entity_kind=country.`)
+  throw usageError(`Cannot read --hint ${pair}: key=value is needed, for example entity_kind=country.`)
 }
 
 /** Waits for the answer of a research run and says it. */
@@ -99,7 +99,7 @@ export async function awaitResearch(target: Target, runId: string, how: WaitHow)
   const signal = how.signal
   for (let wait = FIRST_WAIT_SEC; ; wait = WAIT_SEC) {
     const request = { params: { path: { run_id: runId }, query: { wait } }, ...(signal && { signal }) }
-    const looked = await patientCall(
+    const looked = await callWithRetries(
       () => callApi(target, LookSchema, (api) => api.GET('/api/research/{run_id}', request)),
       {
         note: (why) => how.stage(why),

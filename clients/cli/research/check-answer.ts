@@ -1,18 +1,18 @@
 import { GRAPH_ROUTES } from '../../../shared/api/graph-routes.ts'
 import type { ResearchAnswer } from '../../../shared/api/research-routes.ts'
 import type { Entity } from '../../../shared/graph/entity.ts'
-import { readableTriples } from '../../../shared/graph/rule-opaque.ts'
+import { readableTriples } from '../../../shared/graph/opaque-triples.ts'
 import { isEdge } from '../../../shared/graph/triple.ts'
 import type { SentenceFinding } from '../../../shared/research/claims/check-synthesis.ts'
 import { checkedLines, isGrounded } from '../../../shared/research/claims/check-synthesis.ts'
 import type { ShownEvidence } from '../../../shared/research/claims/shown-evidence.ts'
 import { citableText } from '../../../shared/research/claims/shown-evidence.ts'
-import type { Evidence } from '../../../shared/research/payloads/evidence.ts'
-import { outsideQuotations, quotationsIn } from '../../../shared/text/quotations.ts'
-import type { QuoteIndex } from '../../../shared/text/verbatim.ts'
-import { checkQuote, indexQuotes } from '../../../shared/text/verbatim.ts'
+import type { Evidence } from '../../../shared/research/payloads/candidate-and-evidence.ts'
+import { quotationsIn, withoutQuotations } from '../../../shared/text/quotations.ts'
+import type { QuoteIndex } from '../../../shared/text/verbatim-quotes.ts'
+import { checkQuote, indexQuoteSources } from '../../../shared/text/verbatim-quotes.ts'
 import type { Target } from '../server/api.ts'
-import { callApi, openApi } from '../server/api.ts'
+import { callApi, fetchResponse } from '../server/api.ts'
 import { Refused } from '../terminal/refused.ts'
 
 /** An answer held against what the server has stored, sentence by sentence. */
@@ -49,7 +49,7 @@ export async function checkAnswer(
       const item = stored[place - 1]
       return item === undefined ? [] : [[place, item]]
     })
-  const index = indexQuotes([...cited].map(([place, item]) => ({ id: `${place}`, text: citableText(item) })))
+  const index = indexQuoteSources([...cited].map(([place, item]) => ({ id: `${place}`, text: citableText(item) })))
   return {
     sentences: findings.map((finding) => ({
       ...finding,
@@ -62,7 +62,7 @@ export async function checkAnswer(
 
 function verbatimIn({ sentence, places }: SentenceFinding, index: QuoteIndex): CheckedSentence['verbatim'] {
   const quoted = quotationsIn(sentence).map(({ quote }) => quote)
-  const whole = outsideQuotations(sentence)
+  const whole = withoutQuotations(sentence)
     .replace(/ ?\[[^\]]*\]\.?/g, '')
     .trim()
   return (quoted.length > 0 ? quoted : [whole]).flatMap((quote) =>
@@ -101,7 +101,7 @@ async function readEntity(target: Target, id: string): Promise<Entity> {
 }
 
 async function readBody(target: Target, ref: string): Promise<string> {
-  const response = await openApi(target, (api) =>
+  const response = await fetchResponse(target, (api) =>
     api.GET('/api/objects/{sha256}', { params: { path: { sha256: ref.split('/').at(-1) ?? '' } } }),
   )
   return await response.text()

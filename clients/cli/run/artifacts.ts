@@ -2,19 +2,19 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Command, CommandOptions } from 'commander'
 import * as z from 'zod'
-import { type Ask, callApi, chooseTarget, commandLine, openApi, type Target } from '../server/api.ts'
-import { type TargetOptions, withTarget } from '../terminal/options.ts'
-import { Refused, usage } from '../terminal/refused.ts'
+import { type Ask, callApi, chooseTarget, commandLine, fetchResponse, type Target } from '../server/api.ts'
+import { sizeWords } from '../terminal/format.ts'
+import { type TargetOptions, withTargetOptions } from '../terminal/options.ts'
+import { Refused, usageError } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText, oneLine, plainText } from '../terminal/text.ts'
-import { sizeWords } from '../terminal/words.ts'
 
 interface ArtifactOptions extends TargetOptions {
   readonly output?: string
 }
 
 export function addArtifact(parent: Command, session: Session, hidden?: CommandOptions): void {
-  withTarget(parent.command('artifact', hidden).description('print an artifact of a run, or write it to a file'))
+  withTargetOptions(parent.command('artifact', hidden).description('print an artifact of a run, or write it to a file'))
     .argument('<run-id>')
     .argument('<name>', 'as `run status` lists it')
     .option('-o, --output <file>', 'write it there')
@@ -29,7 +29,7 @@ async function artifact(session: Session, runId: string, name: string, options: 
   if (options.output !== undefined) return session.say(`Wrote ${options.output} (${sizeWords(body.byteLength)}).`)
   if (!session.terminal) return await session.write(body)
   if (!/^text\/|json|yaml|xml/.test(type))
-    throw usage(`"${name}" is no text (${type}): write it to a file with -o FILE.`)
+    throw usageError(`"${name}" is no text (${type}): write it to a file with -o FILE.`)
   session.say(plainText(new TextDecoder().decode(body)))
 }
 
@@ -53,7 +53,7 @@ export async function artifactLines(session: Session, target: Target, runId: str
 
 /** One artifact of the run: its item, and its body. Refused unknown_artifact names those there are. */
 async function fetchArtifact(target: Target, runId: string, name: string) {
-  const response = await openApi(target, askArtifact(runId, name))
+  const response = await fetchResponse(target, askArtifact(runId, name))
   const body = new Uint8Array(await response.arrayBuffer())
   const item = (await fetchArtifacts(target, runId)).find((one) => one.name === name)
   return { body, type: response.headers.get('content-type') ?? '', item: { name, ...item } }
@@ -63,7 +63,7 @@ async function fetchArtifact(target: Target, runId: string, name: string) {
 export async function saveArtifacts(target: Target, runId: string, folder: string): Promise<readonly string[]> {
   const saved: string[] = []
   for (const { name } of await fetchArtifacts(target, runId)) {
-    const body = await openApi(target, askArtifact(runId, name))
+    const body = await fetchResponse(target, askArtifact(runId, name))
     const path = join(folder, ...name.split('/'))
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, new Uint8Array(await body.arrayBuffer()))

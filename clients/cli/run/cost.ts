@@ -1,17 +1,17 @@
 import type { Command, CommandOptions } from 'commander'
 import { GET_RUN } from '../../../shared/api/run-routes.ts'
 import type { ShownBudget } from '../../../shared/runs/budget.ts'
-import { usedByEvent } from '../../../shared/runs/cost.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import { eventPosition } from '../../../shared/runs/run-fold.ts'
+import { usedByEvent } from '../../../shared/runs/usage-cost.ts'
 import { callApi, chooseTarget } from '../server/api.ts'
-import { fetchEvents } from '../server/run-answer.ts'
-import { type TargetOptions, withTarget } from '../terminal/options.ts'
+import { fetchEvents } from '../server/fetch-run.ts'
+import { type TargetOptions, withTargetOptions } from '../terminal/options.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText, oneLine } from '../terminal/text.ts'
 
 export function addCost(parent: Command, session: Session, hidden?: CommandOptions): void {
-  withTarget(
+  withTargetOptions(
     parent
       .command('cost', hidden)
       .description('what a run cost, by block, attempt and model, its budget, and what it stored'),

@@ -2,13 +2,15 @@ import type { Command, CommandOptions } from 'commander'
 import type * as z from 'zod'
 import { LINEAGE_ROUTES } from '../../../shared/api/lineage-routes.ts'
 import { callApi, chooseTarget } from '../server/api.ts'
-import { type TargetOptions, withTarget } from '../terminal/options.ts'
+import { count, durationWords } from '../terminal/format.ts'
+import { type TargetOptions, withTargetOptions } from '../terminal/options.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText, oneLine } from '../terminal/text.ts'
-import { count, durationWords } from '../terminal/words.ts'
 
 export function addDiff(parent: Command, session: Session, hidden?: CommandOptions): void {
-  withTarget(parent.command('diff', hidden).description('two runs side by side: blocks, outputs, gates, cost, time'))
+  withTargetOptions(
+    parent.command('diff', hidden).description('two runs side by side: blocks, outputs, gates, cost, time'),
+  )
     .argument('<run-a>')
     .argument('<run-b>')
     .action(async (a: string, b: string, options: TargetOptions) => {

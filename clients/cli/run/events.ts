@@ -2,18 +2,20 @@ import { type Command, type CommandOptions, InvalidArgumentError } from 'command
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import { eventRow, eventWords, type Say } from '../../../shared/runs/event-types.ts'
 import { chooseTarget, type Target } from '../server/api.ts'
-import { fetchEvents, fetchRun } from '../server/run-answer.ts'
-import { type TargetOptions, withTarget } from '../terminal/options.ts'
+import { fetchEvents, fetchRun } from '../server/fetch-run.ts'
+import { durationWords, sizeWords, usdWords } from '../terminal/format.ts'
+import { type TargetOptions, withTargetOptions } from '../terminal/options.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText, oneLine } from '../terminal/text.ts'
-import { durationWords, sizeWords, usdWords } from '../terminal/words.ts'
 
 interface EventsOptions extends TargetOptions {
   readonly since: number
 }
 
 export function addEvents(parent: Command, session: Session, hidden?: CommandOptions): void {
-  withTarget(parent.command('events', hidden).description('the stored events of a run; --json prints one a line'))
+  withTargetOptions(
+    parent.command('events', hidden).description('the stored events of a run; --json prints one a line'),
+  )
     .argument('<run-id>')
     .option('--since <seq>', 'only events after this one', readSeq, 0)
     .action((runId: string, options: EventsOptions) => printEvents(session, runId, options))

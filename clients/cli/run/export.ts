@@ -6,15 +6,15 @@ import { VERIFY_RUN } from '../../../shared/api/verify-routes.ts'
 import type { AuditLine } from '../../../shared/approvals/audit.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import { canonicalJson, type Json, sha256 } from '../../../shared/text/canonical.ts'
-import { redactSecrets, redactTexts } from '../../../shared/text/redact.ts'
+import { redactSecrets, redactSecretsIn } from '../../../shared/text/redact.ts'
 import { AuditedRunSchema, auditRun } from '../approvals/audit.ts'
-import { type Ask, callApi, chooseTarget, openApi, type Target } from '../server/api.ts'
-import { fetchEvents } from '../server/run-answer.ts'
-import { type TargetOptions, wholeNumber, withTarget } from '../terminal/options.ts'
+import { type Ask, callApi, chooseTarget, fetchResponse, type Target } from '../server/api.ts'
+import { fetchEvents } from '../server/fetch-run.ts'
+import { count, sizeWords } from '../terminal/format.ts'
+import { type TargetOptions, wholeNumber, withTargetOptions } from '../terminal/options.ts'
 import { Refused } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText } from '../terminal/text.ts'
-import { count, sizeWords } from '../terminal/words.ts'
 import { askArtifact } from './artifacts.ts'
 
 interface ExportOptions extends TargetOptions {
@@ -28,7 +28,7 @@ const NAMED = 10
 export function addExport(parent: Command, session: Session, hidden?: CommandOptions): void {
   const words = 'a run as one JSON file: how it stands, its document, events and seal, artifacts and outputs'
   const most = new Option('--max-mib <n>', 'room for values and artifacts, in MiB; what does not fit is named')
-  withTarget(parent.command('export', hidden).description(words))
+  withTargetOptions(parent.command('export', hidden).description(words))
     .argument('<run-id>')
     .option('-o, --output <file>', 'write it there (default: print it)')
     .addOption(most.argParser(wholeNumber(0, 1_024)).default(64))
@@ -135,15 +135,15 @@ async function exportRun(target: Target, runId: string, room: number): Promise<E
   }
   for (const item of artifacts) {
     await kept.body(`artifact ${item.name}`, item, async () => {
-      const response = await openApi(target, askArtifact(runId, item.name))
+      const response = await fetchResponse(target, askArtifact(runId, item.name))
       return new Uint8Array(await response.arrayBuffer())
     })
   }
   return {
     format: 'sluice-run/1',
-    run: redactTexts(run) as unknown as Json,
-    document: redactTexts(document),
-    context: redactTexts(
+    run: redactSecretsIn(run) as unknown as Json,
+    document: redactSecretsIn(document),
+    context: redactSecretsIn(
       await get(
         z.custom<Json>(() => true),
         (api) => api.GET('/api/dag/runs/{run_id}/context', of),
@@ -185,7 +185,7 @@ function keeper(room: number) {
       if (!hasRoom(what, stored)) return
       if (value === undefined) return leave(what, stored, 'too large for the route that shows values')
       const whole = canonicalJson(value)
-      const told = canonicalJson(redactTexts({ [port]: value })[port] ?? null)
+      const told = canonicalJson(redactSecretsIn({ [port]: value })[port] ?? null)
       keep(what, stored, Buffer.from(whole), told === whole ? { text: whole } : { text: told, redacted: true })
     },
     async body(what: string, stored: Stored, read: () => Promise<Uint8Array>) {

@@ -2,12 +2,12 @@ import { writeFileSync } from 'node:fs'
 import type { Command, CommandOptions } from 'commander'
 import { RECORD_RUN } from '../../../shared/api/verify-routes.ts'
 import { callApi, chooseTarget } from '../server/api.ts'
+import { sizeWords } from '../terminal/format.ts'
 import type { TargetOptions } from '../terminal/options.ts'
-import { withTarget } from '../terminal/options.ts'
+import { withTargetOptions } from '../terminal/options.ts'
 import { Refused } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText } from '../terminal/text.ts'
-import { sizeWords } from '../terminal/words.ts'
 
 export interface RecordOptions extends TargetOptions {
   readonly output?: string
@@ -15,7 +15,7 @@ export interface RecordOptions extends TargetOptions {
 
 export function addRecord(parent: Command, session: Session, hidden?: CommandOptions): void {
   const words = 'record what the providers of an ended run answered, for a provider of type replay'
-  withTarget(parent.command('record', hidden).description(words))
+  withTargetOptions(parent.command('record', hidden).description(words))
     .argument('<run-id>')
     .option('-o, --output <file>', 'write the recording there')
     .action((runId: string, options: RecordOptions) => record(session, runId, options))

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util'
-import type { RunAnswer } from '../server/run-answer.ts'
+import type { RunAnswer } from '../server/fetch-run.ts'
+import { costWords, count, durationWords, skipWords } from '../terminal/format.ts'
 import { cut, cutMiddle, displayWidth, oneLine } from '../terminal/text.ts'
-import { costWords, count, durationWords, skipWords } from '../terminal/words.ts'
 
 /** How much room there is, and the time for what still runs (milliseconds since 1970). */
 export interface Canvas {

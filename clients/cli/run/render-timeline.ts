@@ -1,6 +1,6 @@
 import type { RunEvent } from '../../../shared/runs/event.ts'
+import { durationWords } from '../terminal/format.ts'
 import { cut } from '../terminal/text.ts'
-import { durationWords } from '../terminal/words.ts'
 
 export interface Span {
   readonly label: string

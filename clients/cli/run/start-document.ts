@@ -5,13 +5,13 @@ import type { Json } from '../../../shared/text/canonical.ts'
 import { withPlace } from '../place/with-place.ts'
 import { chooseTarget, isServerThere } from '../server/api.ts'
 import { readFile } from '../terminal/files.ts'
+import { count } from '../terminal/format.ts'
+import { askForMissing, likelyTypos, readContext, splitRunInputs, takenDefaults } from '../terminal/input-values.ts'
 import type { TargetOptions } from '../terminal/options.ts'
 import { Refused } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
-import { askForMissing, doubtfulInputs, readContext, runInputs, takenDefaults } from '../terminal/typed-values.ts'
-import { count } from '../terminal/words.ts'
-import { type ChosenDocument, chooseDocument, refuseUnknownName } from './document.ts'
-import { type StartHow, startAndWatch, startOnly } from './start-run.ts'
+import { type ChosenDocument, chooseDocument, refuseUnknownName } from './choose-document.ts'
+import { type StartHow, startAndWatch, startOnly } from './start-and-watch.ts'
 
 export interface RunStartOptions extends TargetOptions {
   readonly example?: string
@@ -40,7 +40,7 @@ export async function startDocument(
     yes: options.yes === true,
   }
   if (how.yes && chosen.dag !== undefined) requireOneVote(chosen.dag, session.settings.command)
-  for (const line of chosen.dag === undefined ? [] : doubtfulInputs(options.input ?? [], chosen.dag)) {
+  for (const line of chosen.dag === undefined ? [] : likelyTypos(options.input ?? [], chosen.dag)) {
     session.warn(line)
   }
   const target = chooseTarget(session, options.url)
@@ -76,7 +76,7 @@ function requestOf({ body, dag }: ChosenDocument, options: RunStartOptions): Sta
   }
   return {
     ...body,
-    ...runInputs({ pairs, context, ...(dag !== undefined && { declared: dag.inputs }) }),
+    ...splitRunInputs({ pairs, context, ...(dag !== undefined && { declared: dag.inputs }) }),
     ...files,
     ...(continues !== undefined && { continues }),
     ...(Object.keys(chosen).length > 0 && { options: chosen }),

@@ -1,10 +1,10 @@
 import type { Command, CommandOptions } from 'commander'
 import { asksWaiver } from '../../../shared/runs/approval.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
-import { changeWarnings, outcomeWord, pendingApprovals, progressLines } from '../approvals/question.ts'
+import { changeWarnings, outcomeWord, pendingApprovals, progressLines } from '../approvals/question-lines.ts'
 import { chooseTarget, commandLine, type Target } from '../server/api.ts'
-import { fetchEvents, fetchRun, type RunAnswer } from '../server/run-answer.ts'
-import { type TargetOptions, withTarget } from '../terminal/options.ts'
+import { fetchEvents, fetchRun, type RunAnswer } from '../server/fetch-run.ts'
+import { type TargetOptions, withTargetOptions } from '../terminal/options.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText, oneLine } from '../terminal/text.ts'
 import { artifactLines } from './artifacts.ts'
@@ -12,7 +12,9 @@ import { renderRun } from './render-run.ts'
 import { renderTimeline } from './render-timeline.ts'
 
 export function addStatus(parent: Command, session: Session, hidden?: CommandOptions): void {
-  withTarget(parent.command('status', hidden).description('one run: blocks, gates, what it waits for, artifacts'))
+  withTargetOptions(
+    parent.command('status', hidden).description('one run: blocks, gates, what it waits for, artifacts'),
+  )
     .argument('<run-id>')
     .option('--timeline', 'draw when each attempt ran')
     .option('--gates', 'list every verdict, those of failed attempts too')

@@ -2,19 +2,19 @@ import type { Command, CommandOptions } from 'commander'
 import * as z from 'zod'
 import { VERIFY_RUN } from '../../../shared/api/verify-routes.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
-import { foldRun } from '../../../shared/runs/fold.ts'
+import { foldRun } from '../../../shared/runs/fold-run.ts'
 import { hashAfter } from '../../../shared/runs/hash-chain.ts'
 import type { RunFold } from '../../../shared/runs/run-fold.ts'
 import { canonicalJson } from '../../../shared/text/canonical.ts'
 import { AuditedRunSchema, auditProblems, auditRun } from '../approvals/audit.ts'
 import { callApi, chooseTarget, type Target } from '../server/api.ts'
-import { fetchEvents } from '../server/run-answer.ts'
+import { fetchEvents } from '../server/fetch-run.ts'
 import { readFile } from '../terminal/files.ts'
-import { type TargetOptions, withTarget } from '../terminal/options.ts'
+import { count } from '../terminal/format.ts'
+import { type TargetOptions, withTargetOptions } from '../terminal/options.ts'
 import { Refused } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText, oneLine } from '../terminal/text.ts'
-import { count } from '../terminal/words.ts'
 
 /** A server of before there were anchors says nothing of them. */
 const AnswerSchema = VERIFY_RUN.answer.extend({ anchor: VERIFY_RUN.answer.shape.anchor.default(null) }).loose()
@@ -22,7 +22,7 @@ type Answer = z.infer<typeof AnswerSchema>
 
 export function addVerify(parent: Command, session: Session, hidden?: CommandOptions): void {
   const words = 'check everything stored of a run: its hash chain and its invariants; exit code 100 when one fails'
-  withTarget(parent.command('verify', hidden).description(words))
+  withTargetOptions(parent.command('verify', hidden).description(words))
     .argument('<run-id>')
     .option('--audit <file>', 'also an exported record of decisions (`approvals export`), against the run')
     .action((runId: string, options: VerifyOptions) => verify(session, runId, options))

@@ -1,24 +1,26 @@
 import { stripVTControlCharacters } from 'node:util'
 import type { Command, CommandOptions } from 'commander'
-import { shownPrice } from '../../../shared/runs/cost.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
-import { foldRun } from '../../../shared/runs/fold.ts'
+import { foldRun } from '../../../shared/runs/fold-run.ts'
 import type { RunFold } from '../../../shared/runs/run-fold.ts'
+import { shownPrice } from '../../../shared/runs/usage-cost.ts'
 import { chooseTarget, commandLine, type Target } from '../server/api.ts'
 import { followEvents } from '../server/event-stream.ts'
-import { fetchRun, type RunAnswer } from '../server/run-answer.ts'
-import { type TargetOptions, withTarget } from '../terminal/options.ts'
+import { fetchRun, type RunAnswer } from '../server/fetch-run.ts'
+import { count, durationWords } from '../terminal/format.ts'
+import { type TargetOptions, withTargetOptions } from '../terminal/options.ts'
 import type { ExitCode } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import { displayWidth, jsonText, oneLine } from '../terminal/text.ts'
-import { count, durationWords } from '../terminal/words.ts'
 import { artifactLines } from './artifacts.ts'
 import { eventLine } from './events.ts'
 import { sinkTexts } from './outputs.ts'
 import { renderRun } from './render-run.ts'
 
 export function addWatch(parent: Command, session: Session, hidden?: CommandOptions): void {
-  withTarget(parent.command('watch', hidden).description('follow a run to its end; --json prints an event a line'))
+  withTargetOptions(
+    parent.command('watch', hidden).description('follow a run to its end; --json prints an event a line'),
+  )
     .argument('<run-id>')
     .action((runId: string, options: TargetOptions) => watch(session, runId, options))
 }

@@ -6,7 +6,7 @@ import { ProblemSchema } from '../../../shared/api/route-schema.ts'
 import type { paths } from '../../api/schema.generated.ts'
 import { gatewayRefusal } from '../aws/aws-refusal.ts'
 import type { Sign } from '../aws/signed-target.ts'
-import { Refused, usage } from '../terminal/refused.ts'
+import { Refused, usageError } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 
 /** The server a command talks to. `named`: a person chose it (--url or SLUICE_URL). */
@@ -27,7 +27,7 @@ export function chooseTarget(session: Session, url?: string): Target {
   const { settings, signed, login } = session
   if (signed !== undefined) return { url: signed.url, named: true, sign: signed.sign }
   if (url !== undefined && !/^https?:\/\//.test(url)) {
-    throw usage(`Cannot use --url "${url}": an http:// or https:// URL is needed.`)
+    throw usageError(`Cannot use --url "${url}": an http:// or https:// URL is needed.`)
   }
   const chosen = url ?? settings.url
   const target = { url: (chosen ?? DEFAULT_URL).replace(/\/+$/, ''), named: chosen !== undefined }
@@ -43,7 +43,7 @@ export type Ask = (api: Api) => Promise<unknown>
 
 /** One call; a problem+json answer and an unreachable server become Refused with exit code 1. */
 export async function callApi<T>(target: Target, answer: z.ZodType<T>, ask: Ask): Promise<T> {
-  const response = await openApi(target, ask)
+  const response = await fetchResponse(target, ask)
   const body: unknown = await response.json().catch(() => undefined)
   const parsed = answer.safeParse(body)
   if (!parsed.success) throw notSluice(target, response, z.prettifyError(parsed.error))
@@ -51,7 +51,7 @@ export async function callApi<T>(target: Target, answer: z.ZodType<T>, ask: Ask)
 }
 
 /** The answer itself, already known to be a 2xx: for streams and artifact bodies. */
-export async function openApi(target: Target, ask: Ask): Promise<Response> {
+export async function fetchResponse(target: Target, ask: Ask): Promise<Response> {
   const response = await sent(target, ask)
   if (response.ok) return response
   const body: unknown = await response.json().catch(() => undefined)
@@ -181,7 +181,7 @@ interface Patience {
 }
 
 /** A call that may be made twice: after 429 it waits as long as the server says, after 502 to 504 and no answer a little. */
-export async function patientCall<T>(call: () => Promise<T>, patience: Patience): Promise<T> {
+export async function callWithRetries<T>(call: () => Promise<T>, patience: Patience): Promise<T> {
   const made = { tries: 1, windows: 1 }
   for (;;) {
     const done = await call().then(

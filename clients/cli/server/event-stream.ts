@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import { Refused } from '../terminal/refused.ts'
 import { oneLine } from '../terminal/text.ts'
-import { openApi, type Target } from './api.ts'
+import { fetchResponse, type Target } from './api.ts'
 
 /** Types that end a run: exactly one of them is a run's last event. */
 const TERMINAL = /^run:(completed|partial|blocked|failed|cancelled|iterated)$/
@@ -73,7 +73,7 @@ function openStream(target: Target, follow: Follow, seq: number): Promise<Respon
   const params = { path: { run_id: follow.runId }, header: { 'Last-Event-ID': String(seq) } }
   const headers = { accept: 'text/event-stream' }
   const request = { params, headers, ...(follow.signal && { signal: follow.signal }) }
-  return openApi(target, (api) => api.GET('/api/dag/runs/{run_id}/events', request))
+  return fetchResponse(target, (api) => api.GET('/api/dag/runs/{run_id}/events', request))
 }
 
 async function* eventsOf(response: Response, cursor: Cursor): AsyncGenerator<RunEvent> {

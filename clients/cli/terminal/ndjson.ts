@@ -1,10 +1,10 @@
 import * as z from 'zod'
-import { splitLines } from '../../../shared/text/json.ts'
+import { splitLines } from '../../../shared/text/json-limits.ts'
 import type { Session } from './session.ts'
 import { jsonText } from './text.ts'
 
 /** What every line of an `--ndjson` command has; the commands extend it by members of their own. */
-export const AskingLineSchema = z.looseObject({ id: z.union([z.string(), z.number()]) })
+export const NdjsonLineSchema = z.looseObject({ id: z.union([z.string(), z.number()]) })
 
 /**
  * `--ndjson`: a line of stdin in, a line of JSON out, in the same order and at once, so that a tool may keep the process
@@ -23,7 +23,7 @@ export async function answerEachLine(
 
 /** So that a tool can still tell which of its lines was wrong. */
 export function lineId(value: unknown): string | number | null {
-  return AskingLineSchema.safeParse(value).data?.id ?? null
+  return NdjsonLineSchema.safeParse(value).data?.id ?? null
 }
 
 function readJson(text: string): unknown {

@@ -11,12 +11,12 @@ export interface TargetOptions {
   readonly json?: true
 }
 
-export function withTarget(command: Command): Command {
-  return withServer(command).option('--json', 'print JSON')
+export function withTargetOptions(command: Command): Command {
+  return withTargetOptionsButJson(command).option('--json', 'print JSON')
 }
 
 /** The same for a command that prints nothing of its own. */
-export function withServer(command: Command): Command {
+export function withTargetOptionsButJson(command: Command): Command {
   return command
     .option('--url <url>', 'server to use (default: SLUICE_URL, else http://127.0.0.1:4040)')
     .option(
@@ -34,7 +34,7 @@ export interface StageOptions {
   readonly region?: string
 }
 
-export function withStage(command: Command): Command {
+export function withStageOptions(command: Command): Command {
   return command
     .option('--stage <name>', 'its stage (default: the one in cdk.json)')
     .option('--profile <name>', 'AWS profile to use (default: AWS_PROFILE, else as the AWS tools choose)')

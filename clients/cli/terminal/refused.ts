@@ -37,7 +37,7 @@ export class Refused extends Error {
 }
 
 /** A wrong command line: exit code 2. */
-export function usage(detail: string): Refused {
+export function usageError(detail: string): Refused {
   return new Refused({ code: 'usage', detail }, { exitCode: 2 })
 }
 
@@ -55,7 +55,7 @@ export function reasonLines(reason: Reason, command = 'sluice'): readonly string
 }
 
 /** Errors of one document say its name once, above them. */
-export function withoutName(message: string): string {
+export function withoutDocumentName(message: string): string {
   return message.replace(/^Cannot compile DAG "(?:[^"\\]|\\.)*": /, '')
 }
 
@@ -65,7 +65,7 @@ function positionLines(issue: InputIssue): readonly string[] {
   const path = issue.path === '' ? '' : `${issue.path}: `
   // A document's errors carry their hint in the message too, for readers of JSON.
   const hint = issue.hint !== undefined && issue.message.includes(issue.hint) ? [] : hintLines(issue, '    ')
-  return [`  ${at}${path}${withoutName(issue.message)}`, ...hint]
+  return [`  ${at}${path}${withoutDocumentName(issue.message)}`, ...hint]
 }
 
 function hintLines({ hint }: InputIssue, indent: string): readonly string[] {

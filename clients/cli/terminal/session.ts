@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { SignedTarget } from '../aws/signed-target.ts'
 import type { LocalLogin } from '../place/local-login.ts'
-import { usage } from './refused.ts'
+import { usageError } from './refused.ts'
 
 /** What a command talks to: the terminal (or pipe) it was started on, and its settings. */
 export interface Session {
@@ -87,7 +87,7 @@ interface Settings {
 export function readSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
   const present = Object.entries(environment).filter(([, value]) => value !== undefined && value !== '')
   const parsed = EnvironmentSchema.safeParse(Object.fromEntries(present))
-  if (!parsed.success) throw usage(`Cannot use the environment: ${parsed.error.issues[0]?.message}.`)
+  if (!parsed.success) throw usageError(`Cannot use the environment: ${parsed.error.issues[0]?.message}.`)
   const read = parsed.data
   return {
     ...(read.SLUICE_URL !== undefined && { url: read.SLUICE_URL }),

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { type ApiProblem, answerOf, api, useAnswer, useChange } from '../api.ts'
-import { useKeys } from '../parts/keys.tsx'
+import { useKeys } from '../parts/keyboard-shortcuts.tsx'
 import { Modal } from '../parts/modal.tsx'
 import { ProblemNotice } from '../parts/notice.tsx'
 import { TypedField } from '../parts/typed-field.tsx'
@@ -15,7 +15,7 @@ import {
   needsFeedback,
   yesAnswer,
 } from './decision.ts'
-import { DecidedOn } from './question.tsx'
+import { DecisionSubject } from './question.tsx'
 
 interface DecideProps {
   readonly approval: Approval
@@ -95,7 +95,7 @@ function DecideDialog({ shown, answer, onClose, onDecided }: DialogProps) {
   return (
     <Modal title={`${WORDS[answer].title} ${seen.block_id} of ${seen.dag_name}`} onClose={onClose}>
       <form class="stack" onSubmit={submit}>
-        <DecidedOn approval={seen} changes={changes} />
+        <DecisionSubject approval={seen} changes={changes} />
         {edits.fields}
         <DecideFields
           approval={seen}

@@ -1,9 +1,9 @@
 import { answerOf, api, useAnswer } from '../api.ts'
-import { Ago } from '../parts/moment.tsx'
+import { bytesWords, usdWords } from '../parts/format.ts'
 import { RunChangesNotice } from '../parts/notice.tsx'
 import { StateMark, type Tone } from '../parts/state-mark.tsx'
+import { Ago } from '../parts/time-view.tsx'
 import { ValueView } from '../parts/value-view.tsx'
-import { bytesWords, usdWords } from '../parts/words.ts'
 import { hrefOf } from '../route.ts'
 import type { Approval } from './decision.ts'
 
@@ -264,7 +264,7 @@ interface DecidedOnProps {
 }
 
 /** Names what a decision is about, once more: question, values, digest. */
-export function DecidedOn({ approval, changes }: DecidedOnProps) {
+export function DecisionSubject({ approval, changes }: DecidedOnProps) {
   const { prompt, shown_refs, digest, gates = [] } = approval
   return (
     <>

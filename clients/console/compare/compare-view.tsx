@@ -2,14 +2,14 @@ import './compare.css'
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { answerOf, api, useAnswer } from '../api.ts'
-import { useKeys } from '../parts/keys.tsx'
-import { Ago } from '../parts/moment.tsx'
+import { durationWords, usdWords } from '../parts/format.ts'
+import { useKeys } from '../parts/keyboard-shortcuts.tsx'
 import { Empty, ProblemNotice } from '../parts/notice.tsx'
 import { StateMark } from '../parts/state-mark.tsx'
+import { Ago } from '../parts/time-view.tsx'
 import { ValueView } from '../parts/value-view.tsx'
-import { durationWords, usdWords } from '../parts/words.ts'
 import { hrefOf, route } from '../route.ts'
-import { type BlockDiff, changeWords, differencesOf, partBlocks, type RunDiff } from './differences.ts'
+import { type BlockDiff, changeWords, differencesOf, partitionBlocks, type RunDiff } from './differences.ts'
 
 /** Two runs side by side; runs to choose from, where the address names fewer. */
 export function CompareView() {
@@ -217,7 +217,7 @@ function runTime(ms: number | null): string {
 
 /** What differs by block; blocks that came out alike are folded away. */
 function BlockDifferences({ diff }: { readonly diff: RunDiff }) {
-  const { different, equal } = partBlocks(diff.blocks)
+  const { different, equal } = partitionBlocks(diff.blocks)
   return (
     <>
       <h2>

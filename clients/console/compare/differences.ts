@@ -28,7 +28,7 @@ export function differencesOf(block: BlockDiff): readonly Difference[] {
 }
 
 /** Blocks that differ, and those that do not: the latter are folded away. */
-export function partBlocks(blocks: readonly BlockDiff[]): {
+export function partitionBlocks(blocks: readonly BlockDiff[]): {
   readonly different: readonly BlockDiff[]
   readonly equal: readonly BlockDiff[]
 } {

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { changeLines, NOT_PLAIN } from '../../../shared/approvals/run-changes.ts'
-import type { RunChanges } from '../../../shared/runs/run-items.ts'
+import { changeLines, NOT_PLAIN } from '../../../shared/approvals/run-change-lines.ts'
+import type { RunChanges } from '../../../shared/runs/run-store-items.ts'
 import type { ApiProblem } from '../api.ts'
 import { health } from '../place-state.ts'
 

@@ -1,4 +1,4 @@
-import { changedNumber, changedNumbers, changedWords } from '../../../shared/text/inexact-numbers.ts'
+import { inexactNumber, inexactNumbers, inexactNumberWords } from '../../../shared/text/inexact-numbers.ts'
 
 /** An object as events and answers name it. */
 export interface NamedObject {
@@ -122,16 +122,16 @@ const NO_REF = { problem: 'must be the ref of a stored object: objstore://…' }
 
 function readNumber(text: string): Typed {
   const value = Number(text)
-  const changed = changedNumber(text)
-  if (changed !== undefined) return { problem: `cannot be taken: ${changedWords(changed)}` }
+  const changed = inexactNumber(text)
+  if (changed !== undefined) return { problem: `cannot be taken: ${inexactNumberWords(changed)}` }
   return Number.isFinite(value) ? { value } : { problem: 'must be a number' }
 }
 
 function readJson(text: string): Typed {
   try {
     const value: unknown = JSON.parse(text)
-    const [changed] = changedNumbers(text)
-    return changed === undefined ? { value } : { problem: `cannot be taken: ${changedWords(changed)}` }
+    const [changed] = inexactNumbers(text)
+    return changed === undefined ? { value } : { problem: `cannot be taken: ${inexactNumberWords(changed)}` }
   } catch (error) {
     return { problem: `is no JSON: ${error instanceof Error ? error.message : String(error)}` }
   }

@@ -1,5 +1,6 @@
 import './value.css'
 import { useEffect, useMemo, useState } from 'preact/hooks'
+import { bytesWords } from './format.ts'
 import {
   type FoldAt,
   foldText,
@@ -10,7 +11,6 @@ import {
   treePreview,
   treeWords,
 } from './value-text.ts'
-import { bytesWords } from './words.ts'
 
 interface ValueProps {
   readonly value: unknown

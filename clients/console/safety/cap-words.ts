@@ -1,4 +1,4 @@
-import { bytesWords, durationWords } from '../parts/words.ts'
+import { bytesWords, durationWords } from '../parts/format.ts'
 
 /** What a cap means, in words; one of a later version is shown by its own name. */
 export function capLabel(name: string): string {

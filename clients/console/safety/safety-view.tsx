@@ -1,6 +1,6 @@
 import { answerOf, api, useAnswer } from '../api.ts'
-import { Ago } from '../parts/moment.tsx'
 import { ProblemNotice } from '../parts/notice.tsx'
+import { Ago } from '../parts/time-view.tsx'
 import { health, safety } from '../place-state.ts'
 import { capLabel, capWords } from './cap-words.ts'
 import { TokenTable } from './tokens-table.tsx'

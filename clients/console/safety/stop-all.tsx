@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks'
 import type { operations } from '../../api/schema.generated.ts'
 import { answerOf, api, useChange } from '../api.ts'
 import { Modal } from '../parts/modal.tsx'
-import { Ago } from '../parts/moment.tsx'
 import { ProblemNotice } from '../parts/notice.tsx'
+import { Ago } from '../parts/time-view.tsx'
 import { pendingApprovals, safety } from '../place-state.ts'
 
 type Stopped = operations['stop-all']['responses'][200]['content']['application/json']

@@ -1,6 +1,6 @@
 import type { paths } from '../../api/schema.generated.ts'
-import { Ago } from '../parts/moment.tsx'
 import { StateMark } from '../parts/state-mark.tsx'
+import { Ago } from '../parts/time-view.tsx'
 
 type Token = paths['/api/tokens']['get']['responses'][200]['content']['application/json']['tokens'][number]
 

@@ -65,7 +65,7 @@ export function startBody({ text, name, deployed }: Source, inputs: ReadInputs['
 }
 
 /** The same key for the same request, another one for another: a second click starts no second run. */
-export function requestKeys(random: () => string): (body: unknown) => string {
+export function idempotencyKeys(random: () => string): (body: unknown) => string {
   const keys = new Map<string, string>()
   return (body) => {
     const text = JSON.stringify(body)

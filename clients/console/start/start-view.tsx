@@ -2,17 +2,17 @@ import './start.css'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { operations } from '../../api/schema.generated.ts'
 import { type Answer, answerOf, api, useAnswer, useChange } from '../api.ts'
+import { usdWords } from '../parts/format.ts'
 import { Empty, ProblemNotice } from '../parts/notice.tsx'
 import { TypedField } from '../parts/typed-field.tsx'
-import { usdWords } from '../parts/words.ts'
 import { changeQuery, hrefOf, route } from '../route.ts'
 import {
   type Checked,
+  idempotencyKeys,
   inputFields,
   lineRange,
   randomKey,
   readInputs,
-  requestKeys,
   type StartBody,
   startBody,
 } from './start-request.ts'
@@ -103,7 +103,7 @@ interface FormProps {
 /** The inputs a run needs, by their types, and the start itself. */
 function StartForm({ source, checked, isBehind }: FormProps) {
   const [texts, setTexts] = useState<Readonly<Record<string, string>>>({})
-  const keyOf = useRef(requestKeys(randomKey))
+  const keyOf = useRef(idempotencyKeys(randomKey))
   const { isBusy, problem, run } = useChange()
   const fields = inputFields(checked)
   const { inputs, missing, wrong } = readInputs(fields, texts)

@@ -1,9 +1,9 @@
-import { classifierRecord } from '../../../shared/table/classifier-evidence.ts'
-import type { Classification } from '../../../shared/table/classify.ts'
+import { classifierEvidence } from '../../../shared/table/classifier-evidence.ts'
+import type { Classification } from '../../../shared/table/logistic-classifier.ts'
 import type { Json } from '../../../shared/text/canonical.ts'
-import type { ClassifyAnswer } from '../../isolate/data-engine.ts'
-import { type BlockHandler, type HandlerCall, isolateOf, pickInput, readConfig, refuse } from './handler.ts'
-import { readObject, storeArtifact } from './store-artifact.ts'
+import type { ClassifyAnswer } from '../../isolate/table-and-text-engine.ts'
+import { type BlockHandler, type HandlerCall, handlerFault, isolateOf, pickInput, readConfig } from './block-handler.ts'
+import { readObjectRef, storeArtifact } from './store-artifact.ts'
 
 /**
  * Fits and cross-validates a logistic regression that tells one value of a column of input `table` (JSON rows, CSV text,
@@ -24,7 +24,7 @@ export const classifyTable: BlockHandler = {
     if ('problem' in found) throw refused(call, `${found.problem}. Mend deterministic.config or the data.`)
     const { model, metrics } = told(found)
     const kept = artifact === undefined ? undefined : await keepModel(call, artifact, model)
-    const values: Record<string, Json> = { record: classifierRecord(found, kept), model, metrics }
+    const values: Record<string, Json> = { record: classifierEvidence(found, kept), model, metrics }
     return Object.fromEntries(Object.entries(values).filter(([port]) => Object.hasOwn(call.outputs, port)))
   },
 }
@@ -34,7 +34,7 @@ const LIMIT = { ms: 30_000, mb: 512 }
 
 async function tableOf(call: HandlerCall): Promise<Json> {
   const value = pickInput(call, 'classify-table', 'table')
-  const bytes = await readObject(call, value)
+  const bytes = await readObjectRef(call, value)
   return bytes === undefined ? value : new TextDecoder().decode(bytes)
 }
 
@@ -65,5 +65,5 @@ async function keepModel(call: HandlerCall, name: string, model: Json) {
 }
 
 function refused(call: HandlerCall, what: string): Error {
-  return refuse(call, 'classify-table', 'classify_table_failed', what)
+  return handlerFault(call, 'classify-table', 'classify_table_failed', what)
 }

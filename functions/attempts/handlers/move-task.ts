@@ -1,16 +1,16 @@
 import type { TaskGate } from '../../../shared/dag/dag.ts'
 import {
-  movesWith,
+  appendMove,
   type Task,
   type TaskMove,
   TaskSchema,
   type TaskStatus,
-  taskAfter,
-} from '../../../shared/dag/task.ts'
+  taskAfterMove,
+} from '../../../shared/dag/task-status.ts'
 import { Fault } from '../../../shared/errors.ts'
 import type { Json } from '../../../shared/text/canonical.ts'
 import { checkContextSize, recordContext } from '../../runs/context.ts'
-import { type BlockHandler, type HandlerCall, readConfig, refuse } from './handler.ts'
+import { type BlockHandler, type HandlerCall, handlerFault, readConfig } from './block-handler.ts'
 
 /** Other writers of the context that a move gives way to before it says that it cannot get through. */
 const MAX_TRIES = 20
@@ -35,7 +35,7 @@ export const moveTask: BlockHandler = {
       const task = await nextTask(call, before, to)
       if (task === undefined) return {}
       const move = moveOf(call, before, to, version + 1)
-      const moved: Task = { ...task, moves: movesWith(before, move) }
+      const moved: Task = { ...task, moves: appendMove(before, move) }
       const item = { version: version + 1, values: { ...values, task: moved } }
       checkContextSize(item)
       call.signal.throwIfAborted()
@@ -53,7 +53,7 @@ function readTask(call: HandlerCall, { task }: Readonly<Record<string, Json>>): 
   const [issue] = parsed.error.issues
   const at = ['task', ...(issue?.path ?? [])].join('.')
   const words = `"${at}" of the context is no task: ${issue?.message}. Blocks with move-task write it, nobody else; start without it.`
-  throw refuse(call, 'move-task', 'bad_task', words)
+  throw handlerFault(call, 'move-task', 'bad_task', words)
 }
 
 function isOwn({ run, block_id, epoch }: HandlerCall): (move: TaskMove) => boolean {
@@ -65,7 +65,11 @@ async function nextTask(call: HandlerCall, before: Task | undefined, to: TaskSta
   const assigned = textInput(call, 'assigned', MAX_ASSIGNED)
   const isBack = before?.status === 'REVIEW' && to === 'IN_PROGRESS'
   const notes = textInput(call, 'notes', MAX_NOTES) ?? (isBack ? call.feedback.join('\n').slice(0, MAX_NOTES) : '')
-  const after = taskAfter(before, { to, ...(assigned === undefined ? {} : { assigned }), notes: notes.toWellFormed() })
+  const after = taskAfterMove(before, {
+    to,
+    ...(assigned === undefined ? {} : { assigned }),
+    notes: notes.toWellFormed(),
+  })
   if (!after.ok) {
     const message = `Cannot run block "${call.block_id}" (move-task): the task cannot be moved to ${to}: ${after.reason}.`
     throw new Fault('GateFailed', 'task_move_refused', message)
@@ -84,7 +88,12 @@ function textInput(call: HandlerCall, name: 'assigned' | 'notes', most: number):
   if (value === undefined || value === null) return undefined
   if (typeof value === 'string' && value.length <= most) return value
   const seen = typeof value === 'string' ? `${value.length} characters` : `a ${typeof value}`
-  throw refuse(call, 'move-task', 'bad_task_input', `input "${name}" is ${seen}; a text of at most ${most} is needed.`)
+  throw handlerFault(
+    call,
+    'move-task',
+    'bad_task_input',
+    `input "${name}" is ${seen}; a text of at most ${most} is needed.`,
+  )
 }
 
 function standsBefore(from: TaskStatus | undefined, to: TaskStatus): (gate: TaskGate) => boolean {

@@ -1,10 +1,10 @@
 import type { PortType } from '../../../shared/dag/dag.ts'
 import { Fault } from '../../../shared/errors.ts'
 import type { Json } from '../../../shared/text/canonical.ts'
-import { changedNumbers, changedWords } from '../../../shared/text/inexact-numbers.ts'
-import { textProblem } from '../../../shared/text/json.ts'
-import { type BlockHandler, type HandlerCall, readConfig, refuse } from './handler.ts'
-import { readObject } from './store-artifact.ts'
+import { inexactNumbers, inexactNumberWords } from '../../../shared/text/inexact-numbers.ts'
+import { jsonTextProblem } from '../../../shared/text/json-limits.ts'
+import { type BlockHandler, type HandlerCall, handlerFault, readConfig } from './block-handler.ts'
+import { readObjectRef } from './store-artifact.ts'
 
 /**
  * Reads the object ref in input `file`, else config `path` (the Inputs port: below inputs_dir), into the one output:
@@ -33,7 +33,7 @@ async function bytesOf(call: HandlerCall, path: string | undefined): Promise<Uin
     if (path !== undefined) return readPath(call, path)
     throw refused(call, 'input_source', 'it has neither config "path" nor an input "file". Name the file to read.')
   }
-  const bytes = await readObject(call, file)
+  const bytes = await readObjectRef(call, file)
   if (bytes !== undefined) return bytes
   throw refused(
     call,
@@ -77,16 +77,16 @@ function textOf(call: HandlerCall, bytes: Uint8Array): string {
 }
 
 function jsonOf(call: HandlerCall, text: string): Json {
-  const problem = textProblem(text)
+  const problem = jsonTextProblem(text)
   if (problem !== undefined)
     throw refused(
       call,
       problem.code,
       `the file is not parsed, since ${problem.text}. Make the output a string or a file.`,
     )
-  const [changed] = changedNumbers(text)
+  const [changed] = inexactNumbers(text)
   if (changed !== undefined)
-    throw refused(call, 'number_inexact', `the file holds what JSON cannot: ${changedWords(changed)}.`)
+    throw refused(call, 'number_inexact', `the file holds what JSON cannot: ${inexactNumberWords(changed)}.`)
   try {
     return JSON.parse(text) as Json
   } catch (cause) {
@@ -96,5 +96,5 @@ function jsonOf(call: HandlerCall, text: string): Json {
 }
 
 function refused(call: HandlerCall, code: string, what: string, cause?: unknown): Fault {
-  return refuse(call, 'read-input', code, what, cause)
+  return handlerFault(call, 'read-input', code, what, cause)
 }

@@ -1,7 +1,7 @@
 import { HANDLERS, type HandlerName } from '../../../shared/dag/handlers.ts'
 import { Fault } from '../../../shared/errors.ts'
+import type { BlockHandler } from './block-handler.ts'
 import { classifyTable } from './classify-table.ts'
-import type { BlockHandler } from './handler.ts'
 import { moveTask } from './move-task.ts'
 import { readInput } from './read-input.ts'
 import { tableStats } from './table-stats.ts'

@@ -1,5 +1,5 @@
 import type { Json } from '../../../shared/text/canonical.ts'
-import type { HandlerCall } from './handler.ts'
+import type { HandlerCall } from './block-handler.ts'
 
 /**
  * Keeps a value as artifact `name` of the run: bytes and text as they are, the bytes behind an object ref, other values as indented
@@ -22,7 +22,7 @@ export async function storeArtifact(
 
 async function bytesOf(call: Pick<HandlerCall, 'world' | 'run'>, value: Json | Uint8Array): Promise<Uint8Array> {
   if (value instanceof Uint8Array) return value
-  return (await readObject(call, value)) ?? new TextEncoder().encode(textOf(value))
+  return (await readObjectRef(call, value)) ?? new TextEncoder().encode(textOf(value))
 }
 
 function numbered(name: string, item: number): string {
@@ -52,7 +52,7 @@ const REF = /^objstore:\/\/[^/\s]+\/[0-9a-f]{64}$/
  * The bytes behind a value that is an object ref, or undefined when it is none. The store refuses another tenant's ref.
  * A text that is exactly a ref is one: values carry no type of their own.
  */
-export async function readObject(
+export async function readObjectRef(
   call: Pick<HandlerCall, 'world' | 'run'>,
   value: Json,
 ): Promise<Uint8Array | undefined> {

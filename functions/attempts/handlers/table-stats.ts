@@ -1,13 +1,13 @@
-import type { TableStats } from '../../../shared/table/describe.ts'
-import { tableWords } from '../../../shared/table/words.ts'
+import type { TableStats } from '../../../shared/table/statistics.ts'
+import { tableSentences } from '../../../shared/table/table-sentences.ts'
 import type { Json } from '../../../shared/text/canonical.ts'
-import type { DescribeAnswer } from '../../isolate/data-engine.ts'
-import { type BlockHandler, type HandlerCall, isolateOf, pickInput, readConfig, refuse } from './handler.ts'
-import { readObject } from './store-artifact.ts'
+import type { DescribeAnswer } from '../../isolate/table-and-text-engine.ts'
+import { type BlockHandler, type HandlerCall, handlerFault, isolateOf, pickInput, readConfig } from './block-handler.ts'
+import { readObjectRef } from './store-artifact.ts'
 
 /**
  * Descriptive statistics of input `table` (or the one input): JSON rows, CSV text, or the object ref of either. The
- * json output takes everything (shared/table/describe.ts); a string output takes it as sentences with numbers.
+ * json output takes everything (shared/table/statistics.ts); a string output takes it as sentences with numbers.
  */
 export const tableStats: BlockHandler = {
   async run(call) {
@@ -37,17 +37,17 @@ const LIMIT = { ms: 30_000, mb: 512 }
 
 async function tableOf(call: HandlerCall): Promise<Json> {
   const value = pickInput(call, 'table-stats', 'table')
-  const bytes = await readObject(call, value)
+  const bytes = await readObjectRef(call, value)
   return bytes === undefined ? value : new TextDecoder().decode(bytes)
 }
 
 function answerFor(call: HandlerCall, type: string, stats: TableStats): Json {
   // Plain JSON by construction; interfaces have no index signature for TypeScript to see it.
   if (type === 'json') return stats as unknown as Json
-  if (type === 'string') return tableWords(stats)
+  if (type === 'string') return tableSentences(stats)
   throw refused(call, `an output is ${type}; allowed are json (everything) and string (in words).`)
 }
 
 function refused(call: HandlerCall, what: string): Error {
-  return refuse(call, 'table-stats', 'table_stats_failed', what)
+  return handlerFault(call, 'table-stats', 'table_stats_failed', what)
 }

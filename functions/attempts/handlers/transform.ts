@@ -1,5 +1,5 @@
 import type { Json } from '../../../shared/text/canonical.ts'
-import { type BlockHandler, type HandlerCall, isolateOf, readConfig, refuse } from './handler.ts'
+import { type BlockHandler, type HandlerCall, handlerFault, isolateOf, readConfig } from './block-handler.ts'
 
 /**
  * JSONata over `{inputs}`, through the Isolate port. A single output takes the whole answer, several take the members
@@ -33,7 +33,7 @@ function portsOf(call: HandlerCall, value: Json): Record<string, Json> {
 }
 
 function failed(call: HandlerCall, what: string): Error {
-  return refuse(
+  return handlerFault(
     call,
     'transform',
     'transform_failed',

@@ -1,9 +1,9 @@
 import { verifyClaims as verify } from '../../../shared/goals/verify-claims.ts'
 import type { Json } from '../../../shared/text/canonical.ts'
-import type { QuoteSource } from '../../../shared/text/verbatim.ts'
+import type { QuoteSource } from '../../../shared/text/verbatim-quotes.ts'
 import { gatherEvidence } from '../../goals/evidence.ts'
-import { readPinned } from '../../record/read-run.ts'
-import { type BlockHandler, type HandlerCall, readConfig, refuse } from './handler.ts'
+import { readPinned } from '../../record/pinned-run.ts'
+import { type BlockHandler, type HandlerCall, handlerFault, readConfig } from './block-handler.ts'
 
 /**
  * The deterministic verifier: checks again what the blocks of this run have claimed so far against what is stored
@@ -43,7 +43,7 @@ function sourcesOf(call: HandlerCall): readonly QuoteSource[] {
   const at = list.findIndex((one) => !isSource(one))
   if (at < 0) return list as unknown as readonly QuoteSource[]
   const words = `input "sources"${Array.isArray(sources) ? `[${at}]` : ''} is no source; a list of {"id": text, "text": text} is needed.`
-  throw refuse(call, 'verify-claims', 'bad_sources', words)
+  throw handlerFault(call, 'verify-claims', 'bad_sources', words)
 }
 
 function isSource(value: Json): boolean {

@@ -1,5 +1,5 @@
-import type { BlockHandler } from './handler.ts'
-import { pickInput, readConfig } from './handler.ts'
+import type { BlockHandler } from './block-handler.ts'
+import { pickInput, readConfig } from './block-handler.ts'
 import { storeArtifact } from './store-artifact.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Json } from '../../../shared/text/canonical.ts'
-import { type BlockHandler, type HandlerCall, pickInput, readConfig, refuse } from './handler.ts'
+import { type BlockHandler, type HandlerCall, handlerFault, pickInput, readConfig } from './block-handler.ts'
 import { storeArtifact } from './store-artifact.ts'
 
 /**
@@ -43,7 +43,7 @@ async function nameOf(call: HandlerCall): Promise<string> {
   if (!/^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$/.test(name) || /\.\.|\/\/|\/$/.test(name)) {
     const seen = JSON.stringify(name.slice(0, 200))
     const allowed = 'letters, digits, . _ / -, at most 200, below the run: no "..", no leading "/"'
-    throw refuse(call, HANDLER, 'bad_artifact_name', `its path is ${seen}; allowed are ${allowed}.`)
+    throw handlerFault(call, HANDLER, 'bad_artifact_name', `its path is ${seen}; allowed are ${allowed}.`)
   }
   if (!overwrite) await refuseOther(call, name)
   return name
@@ -60,5 +60,5 @@ async function refuseOther(call: HandlerCall, name: string): Promise<void> {
   const other = (await call.world.runs.artifacts(call.run)).find((item) => item.name === name)
   if (other === undefined || other.block_id === call.block_id) return
   const what = `artifact "${name}" was written by block "${other.block_id}". Give another path, or overwrite: true.`
-  throw refuse(call, HANDLER, 'artifact_exists', what)
+  throw handlerFault(call, HANDLER, 'artifact_exists', what)
 }

@@ -2,20 +2,20 @@ import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import { type Edge, type Entity, entityEdges, entityType } from '../../../shared/graph/entity.ts'
 import { BATCH, checkBatch, type GraphStore } from '../../../shared/graph/graph-store.ts'
 import { type EdgeReader, walkNeighbours } from '../../../shared/graph/walk-neighbours.ts'
-import { RUN_INDEXES } from '../../../shared/runs/table.ts'
+import { RUN_INDEXES } from '../../../shared/runs/dynamodb-table.ts'
 import type { Core } from '../core.ts'
-import { as, from, type Item } from '../run-store/items.ts'
+import { as, from, type Item } from '../run-store/item-encoding.ts'
 import { type RunTableOptions, tableClient } from '../run-store/table.ts'
 import {
+  edgeHintKey,
   entityKey,
   type GraphTable,
-  hintKey,
   LIST_SHARDS,
   listEntry,
   listPartition,
   openGraphTable,
 } from './graph-table.ts'
-import { changesOn, readEntity, writesOn } from './writes.ts'
+import { changeLogOn, entityWritesOn, readEntity } from './writes.ts'
 
 /** The GraphStore port on DynamoDB, in the table the environment names. */
 export function openGraphStore(
@@ -26,12 +26,12 @@ export function openGraphStore(
 }
 
 /**
- * The graph store on a table of the shape of shared/runs/table.ts (docs/adr/0041): no transactions, no counters, no
+ * The graph store on a table of the shape of shared/runs/dynamodb-table.ts (docs/adr/0041): no transactions, no counters, no
  * scans; every write is safe to repeat. Faults beside the port's own: Unavailable (throttled, 5xx, network; store_busy).
  */
 export function graphStoreOn(options: RunTableOptions, retention_days = 0): GraphStore {
   const table = openGraphTable(options, retention_days)
-  return { ...writesOn(table), ...readsOn(table), ...neighboursOn(table), ...changesOn(table) }
+  return { ...entityWritesOn(table), ...readsOn(table), ...neighboursOn(table), ...changeLogOn(table) }
 }
 
 const RUNS = RUN_INDEXES.runs
@@ -150,7 +150,7 @@ async function statedOf(table: GraphTable, wanted: Wanted): Promise<readonly Edg
 }
 
 function hintsOf(table: GraphTable, { tenant, id, most }: Wanted, prefix: string, after: Item | undefined) {
-  const { pk = as.text('') } = hintKey(tenant, { subject: '', predicate: '', object: id })
+  const { pk = as.text('') } = edgeHintKey(tenant, { subject: '', predicate: '', object: id })
   return table.query({
     where: ({ path, value }) => ({
       condition: `${path('pk')} = ${value(pk)} AND begins_with(${path('sk')}, ${value(as.text(`I#${prefix}`))})`,

@@ -5,12 +5,12 @@ import {
   DeleteItemCommand,
 } from '@aws-sdk/client-dynamodb'
 import type { Edge } from '../../../shared/graph/entity.ts'
-import { RUN_INDEXES } from '../../../shared/runs/table.ts'
+import { RUN_INDEXES } from '../../../shared/runs/dynamodb-table.ts'
 import { sha256 } from '../../../shared/text/canonical.ts'
-import { as, type Item } from '../run-store/items.ts'
+import { as, type Item } from '../run-store/item-encoding.ts'
 import {
-  busyItem,
-  createTerms,
+  createExpressionTerms,
+  itemBusyFault,
   openTable,
   type RunTable,
   type RunTableOptions,
@@ -40,7 +40,7 @@ export function openGraphTable(options: RunTableOptions, retention_days: number)
       for (const batch of batches) await putBatch(options, table, batch)
     },
     async removeIf(key, condition) {
-      const terms = createTerms()
+      const terms = createExpressionTerms()
       const remove = new DeleteItemCommand({
         TableName: options.table,
         Key: key,
@@ -70,7 +70,7 @@ async function putBatch(
 ): Promise<void> {
   let left = items.map((Item) => ({ PutRequest: { Item } }))
   for (let tries = 0; left.length > 0; tries += 1) {
-    if (tries === MAX_TRIES) throw busyItem(`write ${left.length} items`, tries)
+    if (tries === MAX_TRIES) throw itemBusyFault(`write ${left.length} items`, tries)
     if (tries > 0) await pause(tries)
     const write = new BatchWriteItemCommand({ RequestItems: { [name]: left } })
     const { UnprocessedItems }: BatchWriteItemCommandOutput = await client.send(write).catch((thrown: unknown) => {
@@ -91,7 +91,7 @@ export function entityKey(tenant: string, entity_id: string): Item {
  * That somebody states this of the object: a hint, in the object's partition, so that edges are found from there. The
  * subject's item decides whether it is so.
  */
-export function hintKey(tenant: string, { subject, predicate, object }: Edge): Item {
+export function edgeHintKey(tenant: string, { subject, predicate, object }: Edge): Item {
   return { pk: as.text(`T#${tenant}#G#${object}`), sk: as.text(`I#${predicate}#${subject}`) }
 }
 

@@ -1,10 +1,10 @@
 import { Fault } from '../../../shared/errors.ts'
 import {
-  bySubject,
   type Edge,
   type Entity,
   entityEdges,
   entityHash,
+  groupBySubject,
   withTriples,
 } from '../../../shared/graph/entity.ts'
 import {
@@ -14,11 +14,11 @@ import {
   type GraphChanges,
   type GraphStore,
 } from '../../../shared/graph/graph-store.ts'
-import { isLoopEntity } from '../../../shared/research/loop.ts'
+import { isLoopEntity } from '../../../shared/research/loop-entity.ts'
 import { sha256 } from '../../../shared/text/canonical.ts'
-import { as, from, type Item, keepHead } from '../run-store/items.ts'
-import { busyItem, ifAbsent, type Terms } from '../run-store/table.ts'
-import { entityKey, type GraphTable, hintKey, listEntry } from './graph-table.ts'
+import { as, from, headTtl, type Item } from '../run-store/item-encoding.ts'
+import { ifAbsent, itemBusyFault, type Terms } from '../run-store/table.ts'
+import { edgeHintKey, entityKey, type GraphTable, listEntry } from './graph-table.ts'
 
 /** One entity's part of a call. */
 interface Wanted {
@@ -31,7 +31,7 @@ interface Wanted {
 /** Entities written at once by one call. */
 const PARALLEL = 8
 
-export function writesOn(table: GraphTable): Pick<GraphStore, 'put' | 'addTriples' | 'delete'> {
+export function entityWritesOn(table: GraphTable): Pick<GraphStore, 'put' | 'addTriples' | 'delete'> {
   return {
     put: (tenant, entities) =>
       writeAll(
@@ -47,7 +47,7 @@ export function writesOn(table: GraphTable): Pick<GraphStore, 'put' | 'addTriple
       writeAll(
         table,
         tenant,
-        [...bySubject(triples)].map(([entity_id, added]) => ({
+        [...groupBySubject(triples)].map(([entity_id, added]) => ({
           entity_id,
           changes: () => true,
           write: (change) => writeEntity(table, change, (before: Entity = { entity_id }) => withTriples(before, added)),
@@ -129,7 +129,7 @@ async function writeEntity(
     if (before?.h?.S === hash) return { entity_id, outcome: 'unchanged' }
     const mark = table.nonce()
     const kept = keptAsRun(table, entity_id)
-    await table.putAll(entityEdges(entity).map((edge) => ({ ...hintKey(tenant, edge), w: as.text(mark), ...kept })))
+    await table.putAll(entityEdges(entity).map((edge) => ({ ...edgeHintKey(tenant, edge), w: as.text(mark), ...kept })))
     const body = { w: as.text(mark), h: as.text(hash), body: as.text(JSON.stringify(entity)) }
     const item = { ...entityKey(tenant, entity_id), ...listEntry(tenant, entity_id), ...body, ...kept }
     const now = await putIf(table, item, before === undefined ? ifAbsent : isMarked(before))
@@ -140,12 +140,12 @@ async function writeEntity(
     before = now
     await table.pause(tries)
   }
-  throw busyItem('write an entity', MAX_TRIES)
+  throw itemBusyFault('write an entity', MAX_TRIES)
 }
 
 /** What a chain wrote of itself goes when its run does; it writes last at its end. */
 function keptAsRun(table: GraphTable, entity_id: string): Item {
-  return isLoopEntity(entity_id) ? { ttl: keepHead(new Date(table.now()).toISOString(), table) } : {}
+  return isLoopEntity(entity_id) ? { ttl: headTtl(new Date(table.now()).toISOString(), table) } : {}
 }
 
 /** The item as it is after the try: ours, where it was written by this sending or an earlier one. */
@@ -171,7 +171,7 @@ async function dropEntity(table: GraphTable, { tenant, entity_id, seen }: Entity
     before = now
     await table.pause(tries)
   }
-  throw busyItem('delete an entity', MAX_TRIES)
+  throw itemBusyFault('delete an entity', MAX_TRIES)
 }
 
 /** The entity in an item. */
@@ -193,7 +193,7 @@ async function dropHints(
   const stale = entityEdges(readEntity(before)).filter(({ predicate, object }) => !keys.has(`${predicate}#${object}`))
   for (let at = 0; at < stale.length; at += PARALLEL) {
     const part = stale.slice(at, at + PARALLEL)
-    await Promise.all(part.map((edge) => table.removeIf(hintKey(tenant, edge), isMarked(before))))
+    await Promise.all(part.map((edge) => table.removeIf(edgeHintKey(tenant, edge), isMarked(before))))
   }
 }
 
@@ -203,7 +203,7 @@ function isMarked(item: Item): (terms: Terms) => string {
 }
 
 /** C#: what was written, until an index that readers open has it; MANIFEST: which one that is. */
-export function changesOn(table: GraphTable): GraphChanges {
+export function changeLogOn(table: GraphTable): GraphChanges {
   return {
     async changes(tenant, limit, after) {
       const found: Item[] = []

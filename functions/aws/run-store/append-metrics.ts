@@ -1,8 +1,8 @@
-import { spentByEvents } from '../../../shared/runs/cost.ts'
 import type { NewEvent } from '../../../shared/runs/event.ts'
 import { eventRow } from '../../../shared/runs/event-types.ts'
 import type { RunStore } from '../../../shared/runs/run-store.ts'
 import { runsPool } from '../../../shared/runs/run-store.ts'
+import { spentByEvents } from '../../../shared/runs/usage-cost.ts'
 
 export interface CountingOptions {
   readonly stage: string
@@ -16,7 +16,7 @@ export interface CountingOptions {
  * look at is what the events say, whichever function appended them. No dimension but the stage: CloudWatch bills each
  * combination, and runs have no end. `runs_due`, `runs_active` and `places_overdue` come from the sweep's own reads.
  */
-export function countAppends(store: RunStore, { stage, now, write = writeLine }: CountingOptions): RunStore {
+export function withAppendMetrics(store: RunStore, { stage, now, write = writeLine }: CountingOptions): RunStore {
   const say = (values: Metrics) => {
     if (Object.keys(values).length > 0) write(JSON.stringify(lineOf(values, stage, now())))
   }

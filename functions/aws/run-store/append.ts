@@ -1,15 +1,15 @@
 import { Fault } from '../../../shared/errors.ts'
-import { endedLanes, isApprovalUnchanged, requireForward, runEnding } from '../../../shared/runs/append-rules.ts'
+import { checkAppend, endedLanes, isApprovalUnchanged, runEnding } from '../../../shared/runs/append-rules.ts'
 import { fitsBudget } from '../../../shared/runs/budget.ts'
 import type { Caps } from '../../../shared/runs/caps.ts'
+import { RUN_TABLE } from '../../../shared/runs/dynamodb-table.ts'
 import { laneKey } from '../../../shared/runs/lane.ts'
 import type { Append, Appended, LaneGuard, RunKey, RunStore } from '../../../shared/runs/run-store.ts'
-import { RUN_TABLE } from '../../../shared/runs/table.ts'
-import { closeInbox } from './approvals.ts'
+import { closeInboxEntry } from './approvals.ts'
+import { eventTexts, findStep, spill } from './event-log.ts'
 import { headKey, itemsPath, lanePath, readHead, type StoredHead, UNCOUNTED } from './head.ts'
-import { as, from, type Item, itemKey, keepHead, pageSk } from './items.ts'
+import { as, from, headTtl, type Item, itemKey, pageSk } from './item-encoding.ts'
 import { ledgerChange, shareName } from './ledger.ts'
-import { eventTexts, findStep, spill } from './log.ts'
 import { writeProjection } from './run-items.ts'
 import type { Change, RunTable, Terms } from './table.ts'
 
@@ -22,7 +22,7 @@ import type { Change, RunTable, Terms } from './table.ts'
 export function appendOn(table: RunTable): Pick<RunStore, 'append'> {
   return {
     async append(append) {
-      requireForward(append)
+      checkAppend(append)
       const nonce = table.nonce()
       const texts = eventTexts(append, nonce)
       const writing: Writing = {
@@ -161,7 +161,7 @@ function assignments(terms: Terms, append: Append, texts: readonly string[]): re
 function ended({ path, value }: Terms, append: Append, how: { readonly retention_days: number }): readonly string[] {
   const ending = runEnding(append)
   return [
-    ...(isEnd(append) ? [`${path('ttl')} = ${value(keepHead(append.at, how))}`] : []),
+    ...(isEnd(append) ? [`${path('ttl')} = ${value(headTtl(append.at, how))}`] : []),
     ...(ending === undefined ? [] : [`${path('ended')} = ${value(as.json(ending))}`]),
   ]
 }
@@ -348,7 +348,7 @@ async function finishAppend(table: RunTable, append: Append, seen: StoredHead, s
   const { run, projection } = append
   await Promise.all([
     projection === undefined ? undefined : writeProjection(table, run, projection),
-    ...answered(append, seen).map((id) => closeInbox(table, run, id, append.at)),
+    ...answered(append, seen).map((id) => closeInboxEntry(table, run, id, append.at)),
     needsSpill(append, seen) ? spillIfPossible(table, run, seen) : undefined,
   ])
   return { ok: true, seq }

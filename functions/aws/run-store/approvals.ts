@@ -1,5 +1,5 @@
 import type { Cursors } from '../../../shared/runs/cursors.ts'
-import type { ApprovalItem } from '../../../shared/runs/run-items.ts'
+import { RUN_INDEXES } from '../../../shared/runs/dynamodb-table.ts'
 import {
   type Asked,
   type DamagedQuestion,
@@ -7,11 +7,11 @@ import {
   type InboxFilter,
   type RunKey,
   type RunStore,
-  shownStatus,
+  shownApprovalStatus,
 } from '../../../shared/runs/run-store.ts'
-import { RUN_INDEXES } from '../../../shared/runs/table.ts'
-import { headKey, readRun } from './head.ts'
-import { as, from, type Item, itemKey, keepItem } from './items.ts'
+import type { ApprovalItem } from '../../../shared/runs/run-store-items.ts'
+import { headKey, readRunSummary } from './head.ts'
+import { as, from, type Item, itemKey, itemTtl } from './item-encoding.ts'
 import type { RunTable } from './table.ts'
 
 type Methods = 'putApproval' | 'approval' | 'approvals' | 'approvalTokens' | 'noteMessage'
@@ -21,7 +21,7 @@ export function approvalsOn(table: RunTable): Pick<RunStore, Methods> {
   return {
     async putApproval(run, item, token) {
       const asked = inboxEntry(run, item.id, { closed: false, at: item.requested_at })
-      const always = { item, token, set: { ttl: keepItem(table) } }
+      const always = { item, token, set: { ttl: itemTtl(table) } }
       const open = await write(table, run, { ...always, set: { ...always.set, ...asked } }, true)
       // Decided already: a repeat of the question must not bring it back into the inbox.
       if (!open) await write(table, run, always, false)
@@ -54,7 +54,7 @@ function readApproval(stored: Item): ApprovalItem {
 }
 
 /** Moves a question to what is closed of the inbox (index 3), for good; the time of its first closing stays. */
-export async function closeInbox(table: RunTable, run: RunKey, id: string, at: string): Promise<void> {
+export async function closeInboxEntry(table: RunTable, run: RunKey, id: string, at: string): Promise<void> {
   const moved = Object.entries(inboxEntry(run, id, { closed: true, at }))
   await table.update(approvalKey(run, id), ({ path, value }) => {
     const set = [['closed', as.number(1)] as const, ...moved].map(([name, to]) => `${path(name)} = ${value(to)}`)
@@ -137,7 +137,7 @@ async function readQuestions(table: RunTable, tenant: string, entries: readonly 
   const read = new Map(
     runs.map((run) => {
       const head = byKey.get(keyText(headKey(run)))
-      return [run.run_id, head && readRun(run, byKey.get(keyText(metaKey(run))), head)]
+      return [run.run_id, head && readRunSummary(run, byKey.get(keyText(metaKey(run))), head)]
     }),
   )
   const asked: Asked[] = []
@@ -155,14 +155,14 @@ type Damage = Pick<DamagedQuestion, 'item' | 'seen'>
 
 /** Undefined: there is nothing to show, and nothing is wrong. */
 function readQuestion(
-  run: ReturnType<typeof readRun> | undefined,
+  run: ReturnType<typeof readRunSummary> | undefined,
   stored: Item | undefined,
   id: string,
   at: string,
 ): Asked | { readonly damaged: Damage } | undefined {
   if (run === undefined || 'damaged' in run) return run
   const { head, ...meta } = run.summary
-  if (stored === undefined || shownStatus(head, id) === undefined) return undefined
+  if (stored === undefined || shownApprovalStatus(head, id) === undefined) return undefined
   try {
     return { item: JSON.parse(from.text(stored, 'item')), meta, head, at }
   } catch (error) {

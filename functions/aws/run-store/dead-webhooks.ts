@@ -1,8 +1,8 @@
 import type { Cursors } from '../../../shared/runs/cursors.ts'
 import type { DeadWebhook, DeadWebhooks } from '../../../shared/runs/dead-webhook.ts'
-import { RUN_TABLE } from '../../../shared/runs/table.ts'
-import type { Item } from './items.ts'
-import { as, from } from './items.ts'
+import { RUN_TABLE } from '../../../shared/runs/dynamodb-table.ts'
+import type { Item } from './item-encoding.ts'
+import { as, from } from './item-encoding.ts'
 import type { RunTable } from './table.ts'
 import { ifAbsent } from './table.ts'
 

@@ -3,7 +3,7 @@ import type { Amount } from '../../../shared/runs/budget.ts'
 import type { Head, HeadApproval, HeadModule, OutboxEntry, RunState } from '../../../shared/runs/head.ts'
 import { byLane, laneOwner } from '../../../shared/runs/lane.ts'
 import type { DamagedRun, Meta, RunKey } from '../../../shared/runs/run-store.ts'
-import { from, type Item, itemKey } from './items.ts'
+import { from, type Item, itemKey } from './item-encoding.ts'
 import { readLedger, readShare } from './ledger.ts'
 
 /** Where the bytes of a run begin that was there before they were counted: so low that the sum stays below zero. */
@@ -59,7 +59,7 @@ export function readHead(item: Item): StoredHead {
 }
 
 /** An item that somebody changed or removed by hand hides no other run. */
-export function readRun({ run_id }: RunKey, meta: Item | undefined, head: Item): RunSummary | Damaged {
+export function readRunSummary({ run_id }: RunKey, meta: Item | undefined, head: Item): RunSummary | Damaged {
   if (meta === undefined) return { damaged: { run_id, item: 'META', seen: 'it is missing' } }
   let item: DamagedRun['item'] = 'META'
   try {

@@ -1,8 +1,8 @@
 import type { Amount, RunBudget } from '../../../shared/runs/budget.ts'
 import type { Caps } from '../../../shared/runs/caps.ts'
 import type { Append, NewRun } from '../../../shared/runs/run-store.ts'
-import type { Item } from './items.ts'
-import { as } from './items.ts'
+import type { Item } from './item-encoding.ts'
+import { as } from './item-encoding.ts'
 import type { Terms } from './table.ts'
 
 /*

@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto'
 import { type Cursors, createCursors, type Position } from '../../../shared/runs/cursors.ts'
 import type { DeadWebhooks } from '../../../shared/runs/dead-webhook.ts'
+import { RUN_INDEXES } from '../../../shared/runs/dynamodb-table.ts'
 import type { RunFilter, RunKey, RunStore } from '../../../shared/runs/run-store.ts'
-import { RUN_INDEXES } from '../../../shared/runs/table.ts'
 import { inboxOn } from './approvals.ts'
 import { deadWebhooksOn } from './dead-webhooks.ts'
-import { DUE_SHARDS, headKey, readRun } from './head.ts'
-import { as, from, type Item, itemKey, runInKey } from './items.ts'
+import { DUE_SHARDS, headKey, readRunSummary } from './head.ts'
+import { as, from, type Item, itemKey, runInKey } from './item-encoding.ts'
 import { ifAbsent, type RunTable } from './table.ts'
 
 /**
@@ -116,7 +116,7 @@ async function summaries(table: RunTable, runs: readonly RunKey[]) {
     const { pk } = headKey(run)
     const head = byKey.get(`${pk?.S} HEAD`)
     const meta = byKey.get(`${pk?.S} META`)
-    return head === undefined ? [] : [readRun(run, meta, head)]
+    return head === undefined ? [] : [readRunSummary(run, meta, head)]
   })
   return {
     runs: read.flatMap((one) => ('summary' in one ? [one.summary] : [])),

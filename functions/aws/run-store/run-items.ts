@@ -1,8 +1,8 @@
 import { LIMITS } from '../../../shared/limits.ts'
 import type { LaneOwner } from '../../../shared/runs/lane.ts'
-import type { ArtifactItem, BlockProjection, JoinItem } from '../../../shared/runs/run-items.ts'
 import type { RunKey, RunStore } from '../../../shared/runs/run-store.ts'
-import { as, from, type Item, itemKey, keepItem } from './items.ts'
+import type { ArtifactItem, BlockProjection, JoinItem } from '../../../shared/runs/run-store-items.ts'
+import { as, from, type Item, itemKey, itemTtl } from './item-encoding.ts'
 import type { RunTable } from './table.ts'
 
 /** B#, and BI# for items of foreach blocks: the newest state of each, and the lease of its attempt. */
@@ -43,7 +43,7 @@ export async function writeProjection(table: RunTable, run: RunKey, projection: 
     ...(holder === undefined ? {} : { holder: as.text(holder) }),
     ...(lease_until === undefined ? {} : { lease_until: as.text(lease_until) }),
     body: as.json(projection),
-    ttl: keepItem(table),
+    ttl: itemTtl(table),
   }
   const newer = as.number(ordinal)
   await table.put(
@@ -78,14 +78,14 @@ export function joinsOn(table: RunTable): Pick<RunStore, 'waitJoin' | 'signalJoi
     async waitJoin(run, join, { need, token }) {
       if (need <= 0) return 'done'
       const waiting = await table.update(joinKey(run, join), ({ path, value }) => ({
-        update: `SET ${path('ttl')} = ${value(keepItem(table))} ADD ${path('tokens')} ${value(as.member(token))}, ${path('need')} ${value(as.numberMember(need))}`,
+        update: `SET ${path('ttl')} = ${value(itemTtl(table))} ADD ${path('tokens')} ${value(as.member(token))}, ${path('need')} ${value(as.numberMember(need))}`,
         condition: `attribute_not_exists(${path('done')}) OR size(${path('done')}) < ${value(as.number(need))}`,
       }))
       return waiting.ok ? 'waiting' : 'done'
     },
     async signalJoin(run, join, source) {
       const signalled = await table.update(joinKey(run, join), ({ path, value }) => ({
-        update: `SET ${path('ttl')} = ${value(keepItem(table))} ADD ${path('done')} ${value(as.member(source))}`,
+        update: `SET ${path('ttl')} = ${value(itemTtl(table))} ADD ${path('done')} ${value(as.member(source))}`,
       }))
       return joinOf(signalled.item ?? {})
     },
@@ -139,7 +139,7 @@ export function artifactsOn(table: RunTable): Pick<RunStore, 'putArtifact' | 'ar
         block_id: as.text(block_id),
         attempt: as.number(attempt),
         body: as.json(artifact),
-        ttl: keepItem(table),
+        ttl: itemTtl(table),
       }
       await table.put(
         item,

@@ -2,11 +2,11 @@ import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import type { RunStore } from '../../../shared/runs/run-store.ts'
 import type { Core } from '../core.ts'
 import { appendOn } from './append.ts'
-import { countAppends } from './append-metrics.ts'
+import { withAppendMetrics } from './append-metrics.ts'
 import { approvalsOn } from './approvals.ts'
-import { leasesOn, runQueueOn, startHoldsOn, turnsOn } from './leases.ts'
+import { eventLogOn } from './event-log.ts'
+import { leasesOn, runQueueOn, startHoldsOn, turnsOn } from './leases-queue-holds.ts'
 import { cursorsOn, listsOn } from './lists.ts'
-import { eventLogOn } from './log.ts'
 import { artifactsOn, cachedResultsOn, contextOn, joinsOn, projectionsOn } from './run-items.ts'
 import { headsOn, runsOn } from './runs.ts'
 import { openTable, type RunTableOptions, tableClient } from './table.ts'
@@ -19,11 +19,11 @@ export function openRunStore(
 ): RunStore {
   const { retention_days } = settings.safety
   const store = runStoreOn({ ...tableClient(env, config), clock, ids, retention_days })
-  return countAppends(store, { stage: env.STAGE, now: clock.now })
+  return withAppendMetrics(store, { stage: env.STAGE, now: clock.now })
 }
 
 /**
- * The run store on a table of the shape of shared/runs/table.ts. Every write is one conditional update that is safe to
+ * The run store on a table of the shape of shared/runs/dynamodb-table.ts. Every write is one conditional update that is safe to
  * repeat, so the client may retry as it likes: no transactions, no counters, no scans. Faults beside the port's own:
  * Unavailable (throttled, 5xx, network; store_busy), LimitExceeded item_too_large.
  */

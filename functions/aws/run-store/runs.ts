@@ -2,11 +2,11 @@ import { CHAIN_START } from '../../../shared/runs/hash-chain.ts'
 import type { Head } from '../../../shared/runs/head.ts'
 import { ordinal, PHASE } from '../../../shared/runs/lane.ts'
 import type { NewRun, RunKey, RunStore } from '../../../shared/runs/run-store.ts'
+import { eventTexts, spill } from './event-log.ts'
 import { dueShard, headKey, lanePath, readHead } from './head.ts'
-import { as, from, type Item, itemKey, keepBirth, keepItem } from './items.ts'
+import { as, birthTtl, from, type Item, itemKey, itemTtl } from './item-encoding.ts'
 import { newLedger } from './ledger.ts'
-import { eventTexts, spill } from './log.ts'
-import { createTerms, ifAbsent, type RunTable } from './table.ts'
+import { createExpressionTerms, ifAbsent, type RunTable } from './table.ts'
 
 /**
  * Creates a run without a transaction: CTX, put if absent, decides what the run is; META and HEAD follow from it, and
@@ -38,7 +38,7 @@ export function runsOn(table: RunTable): Pick<RunStore, 'create' | 'meta' | 'par
 /** Before the run is there: whoever ends it finds the token, whenever that is. */
 async function addParentToken(table: RunTable, run: RunKey, token: string): Promise<void> {
   await table.update(itemKey(run, 'PARENT'), ({ path, value }) => ({
-    update: `SET ${path('ttl')} = ${value(keepItem(table))} ADD ${path('tokens')} ${value(as.member(token))}`,
+    update: `SET ${path('ttl')} = ${value(itemTtl(table))} ADD ${path('tokens')} ${value(as.member(token))}`,
   }))
 }
 
@@ -55,7 +55,7 @@ async function decide(
     version: as.number(0),
     values: as.json(context),
     birth: as.json(birth),
-    ttl: keepBirth(table),
+    ttl: birthTtl(table),
   }
   const written = await table.put(item, ifAbsent)
   if (written.ok) return birth
@@ -72,7 +72,7 @@ async function isUnfinished(table: RunTable, { run }: Birth): Promise<boolean> {
 const UNFINISHED_MS = 30 * 86_400_000
 
 async function writeRest(table: RunTable, birth: Birth): Promise<void> {
-  await table.put({ ...metaItem(birth), ttl: keepBirth(table) }, ifAbsent)
+  await table.put({ ...metaItem(birth), ttl: birthTtl(table) }, ifAbsent)
   await table.put(headItem(birth), ifAbsent)
 }
 
@@ -165,7 +165,7 @@ export function headsOn(
       })
     },
     async putStop(run, block) {
-      await table.put({ ...stopKey(run, block), ttl: keepItem(table) })
+      await table.put({ ...stopKey(run, block), ttl: itemTtl(table) })
     },
     // Asked each half second while a dispatch runs: the cheaper read, a moment behind, is what decisions ask for.
     async stopped(run, block) {
@@ -200,7 +200,7 @@ const REST = once(
 )
 
 function once(...names: readonly string[]) {
-  const terms = createTerms()
+  const terms = createExpressionTerms()
   return { terms, text: names.flatMap((line) => line.split(' ').map((name) => terms.path(name))).join(', ') }
 }
 

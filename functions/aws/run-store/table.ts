@@ -13,15 +13,15 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import { Fault } from '../../../shared/errors.ts'
 import type { Clock, Ids } from '../../../shared/ports/host.ts'
-import { RUN_TABLE } from '../../../shared/runs/table.ts'
-import { type Core, requiredSetting } from '../core.ts'
+import { RUN_TABLE } from '../../../shared/runs/dynamodb-table.ts'
+import { type Core, requiredVariable } from '../core.ts'
 import { CLIENT_OPTIONS, sdkFault } from '../sdk.ts'
-import { as, type Item, type Keeping } from './items.ts'
+import { as, type Item, type Keeping } from './item-encoding.ts'
 
 /** What the run store of AWS is opened with. The client brings region, credentials and the SDK's own retries. */
 export interface RunTableOptions {
   readonly client: Pick<DynamoDBClient, 'send'>
-  /** Name of the table; its shape is shared/runs/table.ts. */
+  /** Name of the table; its shape is shared/runs/dynamodb-table.ts. */
   readonly table: string
   readonly clock: Pick<Clock, 'now' | 'delay'>
   readonly ids: Pick<Ids, 'random'>
@@ -89,7 +89,7 @@ async function getItem(
   key: Item,
   { stale, only, first }: Reading,
 ): Promise<Item | undefined> {
-  const terms = createTerms(first?.terms)
+  const terms = createExpressionTerms(first?.terms)
   const paths = only?.map((path) => terms.path(...path))
   const parts = first === undefined ? paths : [first.text, ...(paths ?? [])]
   const projection = { ProjectionExpression: parts?.join(', '), ExpressionAttributeNames: terms.names }
@@ -135,7 +135,7 @@ const MAX_BATCH = 100
 const MAX_BATCH_TRIES = 8
 
 async function runQuery({ client, table }: RunTableOptions, wanted: TableQuery) {
-  const terms = createTerms()
+  const terms = createExpressionTerms()
   const { condition, filter } = wanted.where(terms)
   const read = new QueryCommand({
     TableName: table,
@@ -210,7 +210,7 @@ interface Target {
 function tableWrites({ client, table }: Target): TableWrites {
   return {
     async put(item, condition) {
-      const terms = createTerms()
+      const terms = createExpressionTerms()
       const put = new PutItemCommand({
         TableName: table,
         Item: item,
@@ -223,7 +223,7 @@ function tableWrites({ client, table }: Target): TableWrites {
       )
     },
     async update(key, change) {
-      const terms = createTerms()
+      const terms = createExpressionTerms()
       const { update, condition } = change(terms)
       const command = new UpdateItemCommand({
         TableName: table,
@@ -285,7 +285,7 @@ export interface Terms {
 }
 
 /** `first`: terms of a part that every such request begins with, aliased once; what they name is not copied or changed. */
-export function createTerms(first?: Pick<Terms, 'names' | 'aliases'>): Terms {
+export function createExpressionTerms(first?: Pick<Terms, 'names' | 'aliases'>): Terms {
   const aliases = new Map<string, string>()
   const names: Record<string, string> = { ...first?.names }
   const before = first?.aliases.size ?? 0
@@ -314,7 +314,7 @@ export function createTerms(first?: Pick<Terms, 'names' | 'aliases'>): Terms {
 }
 
 /** Fault Unavailable store_busy: other writers were always faster. */
-export function busyItem(doing: string, tries: number): Fault {
+export function itemBusyFault(doing: string, tries: number): Fault {
   return new Fault('Unavailable', 'store_busy', `Cannot ${doing}: ${tries} tries met another writer. Try again.`)
 }
 
@@ -338,5 +338,5 @@ const REQUEST_MS = 3_000
 export function tableClient(env: Core['env'], config: DynamoDBClientConfig) {
   const requestHandler = { ...CLIENT_OPTIONS.requestHandler, requestTimeout: REQUEST_MS }
   const client = new DynamoDBClient({ ...CLIENT_OPTIONS, requestHandler, ...config })
-  return { client, table: requiredSetting(env, 'TABLE') }
+  return { client, table: requiredVariable(env, 'TABLE') }
 }

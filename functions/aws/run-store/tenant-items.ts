@@ -9,7 +9,7 @@ import type {
   StoredGoalAttempt,
 } from '../../../shared/runs/run-store.ts'
 import { sha256 } from '../../../shared/text/canonical.ts'
-import { as, from, type Item, keepBirth } from './items.ts'
+import { as, birthTtl, from, type Item } from './item-encoding.ts'
 import { ifAbsent, type RunTable } from './table.ts'
 
 /** I#: one item a request. `w` names who wrote it: one that the SDK sends again is still the first. */
@@ -98,7 +98,7 @@ function partition(tenant: string) {
 export function lineageOn(table: RunTable): Lineages {
   return {
     async linkRun(tenant, root, link) {
-      const item = { ...linkKey(tenant, root, link.run_id), link: as.json(link), ttl: keepBirth(table) }
+      const item = { ...linkKey(tenant, root, link.run_id), link: as.json(link), ttl: birthTtl(table) }
       await table.put(item, ifAbsent)
     },
     async lineage(tenant, root) {
@@ -123,7 +123,7 @@ export function goalAttemptsOn(table: RunTable): GoalAttempts {
     async putGoalAttempt(tenant, root, n, { run_id, at, status, fingerprint, unmet, metCount, totalCount }) {
       const key = attemptKey(tenant, root, String(n).padStart(DIGITS, '0'))
       const attempt: StoredGoalAttempt = { n, run_id, at, status, fingerprint, unmet, metCount, totalCount }
-      const item = { ...key, run_id: as.text(run_id), attempt: as.json(attempt), ttl: keepBirth(table) }
+      const item = { ...key, run_id: as.text(run_id), attempt: as.json(attempt), ttl: birthTtl(table) }
       const noted = await table.put(item, ifAbsent)
       if (noted.ok) return true
       // Also when the SDK sent it twice and the first answer was lost.

@@ -1,4 +1,4 @@
-import { sentencesOf } from './sources.ts'
+import { sentencesOf } from './input-sentences.ts'
 import type { Draft, Task } from './tools.ts'
 
 /** What feedback asks of one string port. */

@@ -1,10 +1,10 @@
 import * as z from 'zod'
 import { renderTemplate } from '../../../shared/dag/template.ts'
-import { describeTable } from '../../../shared/table/describe.ts'
-import { readTable, type Table } from '../../../shared/table/table.ts'
-import { tableWords } from '../../../shared/table/words.ts'
+import { tableStatistics } from '../../../shared/table/statistics.ts'
+import { tableSentences } from '../../../shared/table/table-sentences.ts'
+import { readTable, type Table } from '../../../shared/table/tabular-data.ts'
 import type { Json } from '../../../shared/text/canonical.ts'
-import { type Source, sentencesOf, termsOf } from './sources.ts'
+import { type Source, sentencesOf, termsOf } from './input-sentences.ts'
 
 /** What a tool works on; everything is data of the request. */
 export interface Task {
@@ -215,15 +215,15 @@ function clausesOf(sentence: string): readonly string[] {
 
 /**
  * Model `table`: statistics, in words, of the first input that is a table: JSON rows, or CSV text of at least two
- * columns. As a value: the statistics themselves (shared/table/describe.ts).
+ * columns. As a value: the statistics themselves (shared/table/statistics.ts).
  */
 export const table: Tool = ({ inputs }) => {
   for (const value of Object.values(inputs)) {
     const found = tableIn(value)
-    const stats = found === undefined ? undefined : describeTable(found)
+    const stats = found === undefined ? undefined : tableStatistics(found)
     if (stats === undefined || 'problem' in stats) continue
     // Plain JSON by construction; interfaces have no index signature for TypeScript to see it.
-    return { text: tableWords(stats), value: stats as unknown as Json, bullet: '', reserve: [] }
+    return { text: tableSentences(stats), value: stats as unknown as Json, bullet: '', reserve: [] }
   }
   const names = Object.keys(inputs).join(', ') || 'none'
   return {

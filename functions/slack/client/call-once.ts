@@ -5,7 +5,7 @@ import { type CallSlack, SLACK_TIMEOUT_MS, slackFault } from './open-slack.ts'
  * One plain request, for the function that answers clicks: views.open is all it ever calls, a trigger is used up by one
  * try, and Slack's own client would be half of what its bundle may hold (docs/adr/dependencies.md).
  */
-export const callOnce: CallSlack = async (method, args, { token, api_url }) => {
+export const callSlackOnce: CallSlack = async (method, args, { token, api_url }) => {
   const response = await fetch(`${api_url}${method}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json; charset=utf-8' },

@@ -1,10 +1,10 @@
 import { Fault } from '../../../shared/errors.ts'
 import type { KeyRef } from '../../../shared/ports/secrets.ts'
 import type { SlackSettings } from '../../../shared/slack/settings.ts'
-import { formProblem, verifySignature } from '../../../shared/slack/signature.ts'
+import { signatureFormProblem, verifySignature } from '../../../shared/slack/signature.ts'
 import type { Slack, SlackMethod } from '../../../shared/slack/slack-port.ts'
 import type { Json } from '../../../shared/text/canonical.ts'
-import { redactTexts } from '../../../shared/text/redact.ts'
+import { redactSecretsIn } from '../../../shared/text/redact.ts'
 
 /** One call of the Web API with this token; Faults as the port has them. */
 export type CallSlack = (
@@ -26,13 +26,13 @@ export function openSlack(
   return {
     async call(method, args) {
       // A channel has readers of its own: prompts and values are told there without what looks like a secret.
-      return callSlack(method, redactTexts(args), {
+      return callSlack(method, redactSecretsIn(args), {
         token: await readKey(token),
         api_url: `${api_url.replace(/\/+$/, '')}/`,
       })
     },
     async verify(request, now) {
-      return formProblem(request) ?? verifySignature(request, await Promise.all(signing.map(readKey)), now)
+      return signatureFormProblem(request) ?? verifySignature(request, await Promise.all(signing.map(readKey)), now)
     },
   }
 }

@@ -1,10 +1,10 @@
 import type { Machine as Definition, MapState, ParallelState } from '../../../shared/compile/asl.ts'
 import type { Json } from '../../../shared/text/canonical.ts'
-import { countEvents, endScope, type Frame, openScope } from './engine.ts'
+import { countEvents, endScope, type Frame, openScope } from './execution-context.ts'
 import { compileField, type StatesVariable } from './expression.ts'
 import { withRetryAndCatch } from './retry-and-catch.ts'
 import { StateError } from './state-error.ts'
-import { leaveState, nextState, type Outcome, statesVariable, type Visit, withinLimit } from './visit.ts'
+import { leaveState, nextState, type Outcome, statesVariable, type Visit, withinPayloadLimit } from './state-visit.ts'
 
 /** Runs one line of states to its output (frame.ts; handed down so that the state files do not import it back). */
 type RunFrame = (frame: Frame, definition: Definition, input: Json) => Promise<Json>
@@ -73,7 +73,7 @@ export function runParallel(state: ParallelState, visit: Visit, run: RunFrame): 
     countEvents(visit.frame.execution, 2)
     const { Arguments, Branches } = state
     const input = Arguments === undefined ? visit.input : await compileField(state, 'Arguments')(statesVariable(visit))
-    withinLimit(input, 'input of the branches')
+    withinPayloadLimit(input, 'input of the branches')
     const branchOf = (index: number) => ({ definition: Branches[index] ?? NO_BRANCH, input })
     const result = await runBranches(visit, Branches.length, Branches.length, branchOf, run)
     return leaveState(state, visit, result, nextState(state))
@@ -114,7 +114,7 @@ async function inputOf(state: MapState, visit: Visit, item: Json, index: number)
   const states = statesVariable(visit)
   const context = { ...(states.context as object), Map: { Item: { Index: index, Value: item } } }
   const selected = await compileField(state, 'ItemSelector')({ ...states, context } satisfies StatesVariable)
-  return withinLimit(selected, 'input of an item')
+  return withinPayloadLimit(selected, 'input of an item')
 }
 
 /** MaxConcurrency 0 means no limit of the author's. */

@@ -7,20 +7,20 @@ import {
   type Child,
   type ChildOrder,
   countEvents,
-  type Engine,
+  type ExecutionContext,
   endScope,
   type Frame,
   type LiveExecution,
   openScope,
-} from './engine.ts'
-import { runFrame } from './frame.ts'
+} from './execution-context.ts'
 import type { ExecutionEnd, FramePosition, Journal, JournalledExecution } from './journal.ts'
 import { type Definitions, isPart } from './kept-machines.ts'
+import { runFrame } from './run-frame.ts'
 import { asStateError, StateError } from './state-error.ts'
 
 /** An execution ready to be driven: new, or with the places the journal kept. */
 function openExecution(
-  engine: Engine,
+  engine: ExecutionContext,
   definition: Definition,
   journalled: JournalledExecution,
   resumed: Map<string, FramePosition>,
@@ -91,8 +91,8 @@ interface Running {
   all(): readonly Live[]
 }
 
-export function createRunning(
-  engine: Engine,
+export function createRunningExecutions(
+  engine: ExecutionContext,
   onEnd: ((name: string, execution: Execution, input: Json) => void) | undefined,
 ): Running {
   const byId = new Map<number, Live>()

@@ -34,7 +34,7 @@ function compile(text: string): Evaluate {
   const expression = jsonata(text)
   expression.assign('eval', undefined)
   expression.assign('parse', parse)
-  const plain = plainExpression(expression.ast())
+  const plain = compilePlainExpression(expression.ast())
   const full = (states: StatesVariable): Promise<Json> => evaluateFully(expression, text, states)
   if (plain === undefined) return full
   return (states) => plain(states) ?? full(states)
@@ -92,7 +92,7 @@ type Node = jsonata.ExprNode
  * A direct evaluator for the expressions machines are full of: literals, paths of `$states`, objects of them and `=`
  * between them. Held equal to jsonata by a property test; everything else answers undefined: use jsonata.
  */
-export function plainExpression(node: Node): Plain | undefined {
+export function compilePlainExpression(node: Node): Plain | undefined {
   if (node.type === 'string' || node.type === 'number' || node.type === 'value') return literal(node)
   // jsonata's type names lack 'path'.
   if ((node.type as string) === 'path') return statesPath(node)
@@ -126,7 +126,9 @@ function plainObject(node: Node): Plain | undefined {
   // Pairs, though jsonata's types say a list of nodes.
   const pairs = (node.lhs ?? []) as unknown as readonly (readonly [Node, Node])[]
   if (!onlyKeys(node, ['type', 'value', 'lhs', 'position'])) return undefined
-  const members = pairs.map(([key, value]) => [key.type === 'string' ? key.value : '', plainExpression(value)] as const)
+  const members = pairs.map(
+    ([key, value]) => [key.type === 'string' ? key.value : '', compilePlainExpression(value)] as const,
+  )
   const names = new Set(members.map(([key]) => key))
   if (names.size !== members.length || names.has('') || names.has('__proto__')) return undefined
   return (states) => {
@@ -142,8 +144,8 @@ function plainObject(node: Node): Plain | undefined {
 
 function plainEquals(node: Node): Plain | undefined {
   if (!onlyKeys(node, ['type', 'value', 'lhs', 'rhs', 'position']) || Array.isArray(node.lhs)) return undefined
-  const left = node.lhs && plainExpression(node.lhs)
-  const right = node.rhs && plainExpression(node.rhs)
+  const left = node.lhs && compilePlainExpression(node.lhs)
+  const right = node.rhs && compilePlainExpression(node.rhs)
   if (left === undefined || right === undefined) return undefined
   return (states) => {
     const a = left(states)

@@ -1,7 +1,7 @@
-import { bindKnown, type Machine as Definition } from '../../../shared/compile/asl.ts'
+import { bindKnownPlaceholders, type Machine as Definition } from '../../../shared/compile/asl.ts'
 import { Fault } from '../../../shared/errors.ts'
 import type { Clock } from '../../../shared/ports/host.ts'
-import { type ClearLimits, idleMachines, type MachineText } from '../../../shared/runs/machine.ts'
+import { type ClearLimits, type MachineText, machinesToClear } from '../../../shared/runs/machine.ts'
 import { sha256 } from '../../../shared/text/canonical.ts'
 import { readDefinition } from './definition.ts'
 import type { Journal } from './journal.ts'
@@ -112,8 +112,8 @@ function ownHash({ definitions, journal }: Deps, text: string, hash: string, par
 /** Each text under its key, the placeholders of parts replaced by their ids. */
 function textsFor(definitions: Definitions, hash: string, text: string, parts: readonly MachineText[]) {
   const ids = Object.fromEntries(parts.map(({ key }) => [key, definitions.idOf(hashOfPart(hash, key))]))
-  const rows = parts.map((part) => [hashOfPart(hash, part.key), bindKnown(part.text, ids)] as const)
-  return [...rows, [hash, bindKnown(text, ids)] as const]
+  const rows = parts.map((part) => [hashOfPart(hash, part.key), bindKnownPlaceholders(part.text, ids)] as const)
+  return [...rows, [hash, bindKnownPlaceholders(text, ids)] as const]
 }
 
 interface Parts {
@@ -137,7 +137,7 @@ export function clearDefinitions({ journal, definitions, needed }: Parts, limits
     machines.set(wholeOf(hash), machine)
   }
   const all = [...machines].map(([whole, machine]) => ({ ...machine, whole }))
-  const idle = idleMachines(all, limits).filter(({ whole }) => !kept.has(definitions.idOf(whole)))
+  const idle = machinesToClear(all, limits).filter(({ whole }) => !kept.has(definitions.idOf(whole)))
   for (const hash of idle.flatMap(({ hashes }) => hashes)) definitions.forget(hash)
   return idle.length
 }

@@ -2,10 +2,10 @@ import { Fault } from '../../../shared/errors.ts'
 import type { Clock, Ids } from '../../../shared/ports/host.ts'
 import type { Execution, Machine, TokenAnswer } from '../../../shared/runs/machine.ts'
 import type { Json } from '../../../shared/text/canonical.ts'
-import { type ChildOrder, createEngine, type Engine } from './engine.ts'
+import { type ChildOrder, createExecutionContext, type ExecutionContext } from './execution-context.ts'
 import {
   abortedEnd,
-  createRunning,
+  createRunningExecutions,
   describeEnd,
   endExecution,
   openPart,
@@ -49,9 +49,12 @@ const CLOSE_MS = 2_000
 
 /** Step Functions in this process: the same machine text, durable in the place's database. Limits: definition.ts. */
 export function createLocalMachine(deps: LocalMachineDeps): LocalMachine {
-  const engine = createEngine({ ...deps, openChild: (order, before) => openPart(place, asKnown(deps, order), before) })
+  const engine = createExecutionContext({
+    ...deps,
+    openChild: (order, before) => openPart(place, asKnown(deps, order), before),
+  })
   const definitions = createDefinitions(deps.journal, deps.bind, deps.clock)
-  const running = createRunning(engine, deps.onEnd)
+  const running = createRunningExecutions(engine, deps.onEnd)
   const place: MachineParts = { deps, engine, definitions, running, journal: deps.journal, clock: deps.clock }
   let closed = false
   const requireOpen = (): void => {
@@ -98,7 +101,7 @@ export function createLocalMachine(deps: LocalMachineDeps): LocalMachine {
 
 interface MachineParts extends PartsDeps {
   readonly deps: LocalMachineDeps
-  readonly engine: Engine
+  readonly engine: ExecutionContext
 }
 
 function asKnown({ machineOf }: LocalMachineDeps, order: ChildOrder): ChildOrder {

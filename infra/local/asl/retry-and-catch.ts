@@ -1,8 +1,8 @@
 import type { Catcher, Retrier } from '../../../shared/compile/asl.ts'
-import { pause, record } from './engine.ts'
+import { journalPosition, pause } from './execution-context.ts'
 import { compileField } from './expression.ts'
 import { asStateError, errorEquals, errorOutput, type StateError } from './state-error.ts'
-import { framePosition, type Outcome, statesVariable, type Visit, withinLimit } from './visit.ts'
+import { framePosition, type Outcome, statesVariable, type Visit, withinPayloadLimit } from './state-visit.ts'
 
 interface ErrorRules {
   readonly Retry?: readonly Retrier[]
@@ -43,7 +43,7 @@ async function recover(guards: ErrorRules, visit: Visit, failure: StateError): P
     const at = clock.now() + retryDelayMs(rule, used, () => ids.random(4))
     visit.retries ??= (guards.Retry ?? []).map(() => 0)
     visit.retries[retrier] = used + 1
-    record(frame, framePosition(visit, { retry_at: at }))
+    journalPosition(frame, framePosition(visit, { retry_at: at }))
     await pause(frame, at)
     return undefined
   }
@@ -52,7 +52,7 @@ async function recover(guards: ErrorRules, visit: Visit, failure: StateError): P
   const seen = errorOutput(failure)
   if (catcher.Output === undefined) return { output: seen, next: catcher.Next }
   const output = await compileField(catcher, 'Output')(statesVariable(visit, { errorOutput: seen }))
-  return { output: withinLimit(output, 'output of the Catch'), next: catcher.Next }
+  return { output: withinPayloadLimit(output, 'output of the Catch'), next: catcher.Next }
 }
 
 /**

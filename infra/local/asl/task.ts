@@ -1,12 +1,28 @@
 import type { TaskState } from '../../../shared/compile/asl.ts'
 import type { TokenAnswer } from '../../../shared/runs/machine.ts'
 import type { Json } from '../../../shared/text/canonical.ts'
-import { type Child, type ChildOrder, countEvents, type Engine, type Frame, record, STOPPED } from './engine.ts'
+import {
+  type Child,
+  type ChildOrder,
+  countEvents,
+  type ExecutionContext,
+  type Frame,
+  journalPosition,
+  STOPPED,
+} from './execution-context.ts'
 import { compileField } from './expression.ts'
 import type { ExecutionEnd } from './journal.ts'
 import { withRetryAndCatch } from './retry-and-catch.ts'
 import { functionError, StateError } from './state-error.ts'
-import { framePosition, leaveState, nextState, type Outcome, overTheWire, statesVariable, type Visit } from './visit.ts'
+import {
+  copyAsJson,
+  framePosition,
+  leaveState,
+  nextState,
+  type Outcome,
+  statesVariable,
+  type Visit,
+} from './state-visit.ts'
 
 /** Resources of the two kinds of Task that call a function. */
 export const INVOKE = 'arn:aws:states:::lambda:invoke'
@@ -30,7 +46,7 @@ async function tryInvoke(state: TaskState, visit: Visit): Promise<Outcome> {
   const made = compileField(state, 'Arguments')(statesVariable(visit))
   const call = callOf(made instanceof Promise ? await made : made)
   const answer = await invokeWithin(frame, call, state.TimeoutSeconds)
-  const Payload = overTheWire(answer, 'answer of the function')
+  const Payload = copyAsJson(answer, 'answer of the function')
   return leaveState(state, visit, { ExecutedVersion: '$LATEST', Payload, StatusCode: 200 }, nextState(state))
 }
 
@@ -40,7 +56,7 @@ async function tryCallback(state: TaskState, visit: Visit): Promise<Outcome> {
   countEvents(frame.execution, 4)
   const ticket = await takeToken(visit, state.TimeoutSeconds)
   const call = callOf(await compileField(state, 'Arguments')(statesVariable(visit)))
-  const result = overTheWire(await awaitToken(visit, ticket, call), 'answer to the token')
+  const result = copyAsJson(await awaitToken(visit, ticket, call), 'answer to the token')
   return leaveState(state, visit, result, nextState(state))
 }
 
@@ -48,7 +64,7 @@ function callOf(value: Json): Call {
   if (typeof value === 'object' && value !== null && 'FunctionName' in value) {
     const { FunctionName, Payload } = value
     if (typeof FunctionName === 'string') {
-      return { functionName: FunctionName, payload: overTheWire(Payload ?? {}, 'payload for the function') }
+      return { functionName: FunctionName, payload: copyAsJson(Payload ?? {}, 'payload for the function') }
     }
   }
   throw new StateError('States.Runtime', 'Arguments of a Task must answer {FunctionName, Payload}')
@@ -112,7 +128,7 @@ async function takeToken(visit: Visit, timeoutSeconds: number | undefined): Prom
   frame.token = token
   engine.tokens.open(token)
   engine.journal.openToken(token, frame.slot)
-  record(frame, framePosition(visit, { token, ...(deadline !== undefined && { deadline }) }))
+  journalPosition(frame, framePosition(visit, { token, ...(deadline !== undefined && { deadline }) }))
   await engine.persisted()
   return ticket
 }
@@ -166,7 +182,7 @@ function answerWith(answer: TokenAnswer, resolve: (output: Json) => void, reject
 
 function markAsked(frame: Frame, visit: Visit, ticket: Ticket): void {
   const { token, deadline } = ticket
-  record(frame, framePosition(visit, { token, ...(deadline !== undefined && { deadline }), asked: true }))
+  journalPosition(frame, framePosition(visit, { token, ...(deadline !== undefined && { deadline }), asked: true }))
 }
 
 function ticketOf(token: string, deadline: number | undefined, asked: boolean): Ticket {
@@ -186,7 +202,7 @@ async function tryChild(state: TaskState, visit: Visit): Promise<Outcome> {
   const order = orderOf(await compileField(state, 'Arguments')(statesVariable(visit)))
   if (frame.scope.ended) throw STOPPED
   const child = frame.execution.engine.openChild(order, memo?.child === true)
-  record(frame, framePosition(visit, { child: true }))
+  journalPosition(frame, framePosition(visit, { child: true }))
   const end = await endOf(frame, child)
   const { machine, name, input } = order
   const seen = { ExecutionArn: `${machine}:${name}`, Name: name, StateMachineArn: machine, Status: end.status }
@@ -201,7 +217,7 @@ function orderOf(value: Json): ChildOrder {
   if (typeof value === 'object' && value !== null && 'StateMachineArn' in value) {
     const { StateMachineArn: machine, Name: name, Input } = value
     if (typeof machine === 'string' && typeof name === 'string') {
-      return { machine, name, input: overTheWire(Input ?? {}, 'input of the execution') }
+      return { machine, name, input: copyAsJson(Input ?? {}, 'input of the execution') }
     }
   }
   throw new StateError('States.Runtime', 'Arguments must answer {StateMachineArn, Name, Input}')
@@ -231,7 +247,7 @@ interface Invocation {
 }
 
 /** Calls a function of ours and keeps the call in the engine's list until it settles. */
-function invoke(engine: Engine, functionName: string, payload: Json): Invocation {
+function invoke(engine: ExecutionContext, functionName: string, payload: Json): Invocation {
   const controller = new AbortController()
   const answer = call(engine, functionName, payload, controller.signal)
   engine.invocations.set(answer, controller)
@@ -240,7 +256,7 @@ function invoke(engine: Engine, functionName: string, payload: Json): Invocation
   return { answer, abort: () => controller.abort() }
 }
 
-async function call(engine: Engine, functionName: string, payload: Json, signal: AbortSignal): Promise<Json> {
+async function call(engine: ExecutionContext, functionName: string, payload: Json, signal: AbortSignal): Promise<Json> {
   try {
     return await engine.invoke(functionName, payload, signal)
   } catch (thrown) {

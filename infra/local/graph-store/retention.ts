@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { loopEntityId } from '../../../shared/research/loop.ts'
+import { loopEntityId } from '../../../shared/research/loop-entity.ts'
 import { transaction } from '../database.ts'
 import { query } from '../run-store/query.ts'
 
@@ -7,7 +7,7 @@ import { query } from '../run-store/query.ts'
  * Whether an entity names the object of this hash as its body. The entities are read when that is asked first. One that is
  * damaged may name any: every object is a body then.
  */
-export function bodyFinder(db: DatabaseSync): (sha256: string) => boolean {
+export function entityBodyPredicate(db: DatabaseSync): (sha256: string) => boolean {
   let bodies: ReadonlySet<string> | 'all' | undefined
   return (sha256) => {
     bodies ??= bodiesOf(db)

@@ -1,11 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../../../shared/errors.ts'
 import {
-  bySubject,
   type Entity,
   entityEdges,
   entityHash,
   entityType,
+  groupBySubject,
   withTriples,
 } from '../../../shared/graph/entity.ts'
 import {
@@ -21,7 +21,7 @@ import { query } from '../run-store/query.ts'
 type Statements = ReturnType<typeof statementsOf>
 
 /** A call is one transaction: entities, edges and the entry of the change log are there together or not at all. */
-export function writesOn(
+export function entityWritesOn(
   db: DatabaseSync,
   clock: Pick<Clock, 'now'>,
 ): Pick<GraphStore, 'put' | 'addTriples' | 'delete'> {
@@ -41,7 +41,7 @@ export function writesOn(
     put: async (tenant, entities) =>
       together(tenant, entities.length, () => entities.map((entity) => putEntity(sql, tenant, entity))),
     addTriples: async (tenant, triples) => {
-      const subjects = bySubject(triples)
+      const subjects = groupBySubject(triples)
       return together(tenant, subjects.size, () =>
         [...subjects].map(([entity_id, added]) => {
           const row = sql.body.get(tenant, entity_id)
@@ -115,7 +115,7 @@ interface ChangeRow {
 }
 
 /** An entry is written with what it names, so every entry has ended. */
-export function changesOn(db: DatabaseSync): GraphChanges {
+export function changeLogOn(db: DatabaseSync): GraphChanges {
   const page = query<ChangeRow>(
     db,
     'SELECT id, at, entity_ids FROM graph_changes WHERE tenant = ? AND id > ? ORDER BY id LIMIT ?',

@@ -1,14 +1,14 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { endedLanes, isApprovalUnchanged, requireForward } from '../../../shared/runs/append-rules.ts'
+import { checkAppend, endedLanes, isApprovalUnchanged } from '../../../shared/runs/append-rules.ts'
 import { type Amount, fitsBudget, type RunBudget } from '../../../shared/runs/budget.ts'
 import type { HeadApproval, OutboxEntry } from '../../../shared/runs/head.ts'
 import { laneKey } from '../../../shared/runs/lane.ts'
 import type { Append, Appended, LaneGuard, RunStore } from '../../../shared/runs/run-store.ts'
 import { commitTogether } from '../database.ts'
+import { eventBodies } from './event-log.ts'
 import { chainSealer } from './hash-chain.ts'
-import { ledgerReader, ledgerWriter, shareReader, shareWriter } from './ledger.ts'
-import { eventBodies } from './log.ts'
-import { query, runNumbers } from './query.ts'
+import { foreachUsageReader, foreachUsageWriter, ledgerReader, ledgerWriter } from './ledger.ts'
+import { query, runNumberLookup } from './query.ts'
 import { projectionValues, projectionWriter } from './run-items.ts'
 import { SPAN } from './schema.ts'
 
@@ -22,7 +22,7 @@ export function appendOn(db: DatabaseSync): Pick<RunStore, 'append'> {
   const seal = chainSealer(db)
   return {
     append: async (append) => {
-      requireForward(append)
+      checkAppend(append)
       const bodies = eventBodies(append.events)
       return commitTogether(db, () => appendNow({ reader, writer, seal }, append, bodies))
     },
@@ -98,7 +98,7 @@ interface HeadReader {
 }
 
 function headReader(db: DatabaseSync): HeadReader {
-  const numberOf = runNumbers(db)
+  const numberOf = runNumberLookup(db)
   const head = query<HeadRow>(
     db,
     `SELECT r.run, r.state, r.seq, r.running_count, l.ordinal
@@ -122,7 +122,7 @@ function headReader(db: DatabaseSync): HeadReader {
       return number === undefined ? undefined : head.one(lane, number)
     },
     budget: ledgerReader(db),
-    share: shareReader(db),
+    share: foreachUsageReader(db),
     approval: (run, id) => {
       const row = approval.one(run, id)
       return row === undefined ? undefined : JSON.parse(row.head)
@@ -179,7 +179,7 @@ export function headWriter(db: DatabaseSync): HeadWriter {
   const sql: Sql = Object.fromEntries(entries)
   const project = projectionWriter(db)
   const ledger = ledgerWriter(db)
-  const share = shareWriter(db)
+  const share = foreachUsageWriter(db)
   return {
     write(run, seq, append, bodies) {
       writeEvents(sql, run, seq, append, bodies)

@@ -1,17 +1,17 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Cursors } from '../../../shared/runs/cursors.ts'
-import type { ApprovalItem } from '../../../shared/runs/run-items.ts'
 import {
   type Asked,
   type DamagedQuestion,
   type Inbox,
   type InboxFilter,
   type RunStore,
-  shownStatus,
+  shownApprovalStatus,
 } from '../../../shared/runs/run-store.ts'
+import type { ApprovalItem } from '../../../shared/runs/run-store-items.ts'
 import { commitTogether } from '../database.ts'
-import { query, requireRun, runNumbers } from './query.ts'
-import { readable, summaryReader } from './runs.ts'
+import { query, requireRunNumber, runNumberLookup } from './query.ts'
+import { readOrNameDamage, summaryReader } from './runs.ts'
 import { ASKED_AT } from './schema.ts'
 
 interface ApprovalRow {
@@ -23,7 +23,7 @@ type Methods = 'putApproval' | 'approval' | 'approvals' | 'approvalTokens' | 'no
 
 /** A#: what a person was shown, with its task tokens. A row may be there for HEAD's part alone. */
 export function approvalsOn(db: DatabaseSync): Pick<RunStore, Methods> {
-  const numberOf = runNumbers(db)
+  const numberOf = runNumberLookup(db)
   // What was asked first stays; HEAD's part may have been there before.
   const put = db.prepare(
     'INSERT INTO approvals (run, id, item) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET item = COALESCE(item, excluded.item)',
@@ -42,7 +42,7 @@ export function approvalsOn(db: DatabaseSync): Pick<RunStore, Methods> {
   return {
     putApproval: (key, item, token) =>
       commitTogether(db, () => {
-        const run = requireRun(numberOf(key), key)
+        const run = requireRunNumber(numberOf(key), key)
         put.run(run, item.id, JSON.stringify(item))
         add.run(run, item.id, token)
       }),
@@ -53,7 +53,7 @@ export function approvalsOn(db: DatabaseSync): Pick<RunStore, Methods> {
     },
     noteMessage: (key, id, message) =>
       commitTogether(db, () => {
-        note.run(JSON.stringify(message), requireRun(numberOf(key), key), id)
+        note.run(JSON.stringify(message), requireRunNumber(numberOf(key), key), id)
       }),
     approvals: async (key) => {
       const run = numberOf(key)
@@ -141,11 +141,11 @@ function sortedOut(summary: ReturnType<typeof summaryReader>, tenant: string, ro
   const damaged: DamagedQuestion[] = []
   for (const { at, run_id, id, item } of rows) {
     // Our own text, written by putApproval.
-    const read = readable({ tenant, run_id }, 'APPROVAL', (): ApprovalItem => JSON.parse(item))
+    const read = readOrNameDamage({ tenant, run_id }, 'APPROVAL', (): ApprovalItem => JSON.parse(item))
     const found = runs.get(run_id)
     if (found === undefined) continue
     if ('damaged' in found) damaged.push({ ...found.damaged, approval_id: id })
-    else if (shownStatus(found.summary.head, id) === undefined) continue
+    else if (shownApprovalStatus(found.summary.head, id) === undefined) continue
     else if ('damaged' in read) damaged.push({ ...read.damaged, approval_id: id })
     else {
       const { head, ...meta } = found.summary

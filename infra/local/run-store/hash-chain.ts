@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { hashAfter } from '../../../shared/runs/hash-chain.ts'
 import type { RunKey, RunStore } from '../../../shared/runs/run-store.ts'
 import { commitTogether } from '../database.ts'
-import { eventReader } from './log.ts'
+import { eventReader } from './event-log.ts'
 import { query } from './query.ts'
 
 /** Closed in steps of so many events, as the other store closes its pages, and whole when the run ends. */

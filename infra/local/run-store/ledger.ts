@@ -61,7 +61,7 @@ export function ledgerOf(row: LedgerRow): RunBudget {
 const NO_SHARE: Amount = { tokens: 0, usd_micros: 0 }
 
 /** What the items of a foreach block have committed together, while they are open. */
-export function shareReader(db: DatabaseSync): (run: number, block: number) => Amount {
+export function foreachUsageReader(db: DatabaseSync): (run: number, block: number) => Amount {
   const read = query<{ readonly body: string }>(
     db,
     "SELECT body FROM head_maps WHERE run = ? AND map = 'shares' AND key = ?",
@@ -73,8 +73,8 @@ export function shareReader(db: DatabaseSync): (run: number, block: number) => A
 }
 
 /** Counts what an append reserves and settles for a foreach block; its end forgets it. */
-export function shareWriter(db: DatabaseSync): (run: number, append: ShareChange) => void {
-  const now = shareReader(db)
+export function foreachUsageWriter(db: DatabaseSync): (run: number, append: ShareChange) => void {
+  const now = foreachUsageReader(db)
   const put = db.prepare("INSERT OR REPLACE INTO head_maps (run, map, key, body) VALUES (?, 'shares', ?, ?)")
   const forget = db.prepare("DELETE FROM head_maps WHERE run = ? AND map = 'shares' AND key = ?")
   return (run, { reserve = NO_SHARE, settle, share, drop_items }) => {

@@ -18,7 +18,7 @@ export function query<Row>(db: DatabaseSync, sql: string): Query<Row> {
 }
 
 /** The integer a run has in this file, for good; undefined when there is no such run. */
-export function runNumbers(db: DatabaseSync): (run: RunKey) => number | undefined {
+export function runNumberLookup(db: DatabaseSync): (run: RunKey) => number | undefined {
   const numbers = numbersOf.get(db) ?? openNumbers(db)
   numbersOf.set(db, numbers)
   return numbers
@@ -27,7 +27,7 @@ export function runNumbers(db: DatabaseSync): (run: RunKey) => number | undefine
 const numbersOf = new WeakMap<DatabaseSync, (run: RunKey) => number | undefined>()
 
 /** After runs were removed: their numbers may be given again. */
-export function forgetRuns(db: DatabaseSync): void {
+export function forgetRunNumbers(db: DatabaseSync): void {
   knownRuns.get(db)?.clear()
 }
 
@@ -59,7 +59,7 @@ function reading<T>(read: () => T): T {
 }
 
 /** Items beside HEAD belong to a run: Fault Bug no_such_run when a writer made one up. */
-export function requireRun(run: number | undefined, key: RunKey): number {
+export function requireRunNumber(run: number | undefined, key: RunKey): number {
   if (run !== undefined) return run
   const message = `Cannot write an item of run "${key.run_id}" of tenant "${key.tenant}": there is no such run. Create it first.`
   throw new Fault('Bug', 'no_such_run', message)

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { transaction } from '../database.ts'
-import { forgetRuns, query } from './query.ts'
+import { forgetRunNumbers, query } from './query.ts'
 import { SPAN } from './schema.ts'
 
 /** So many a transaction: others write in between. */
@@ -31,7 +31,7 @@ export function endedRunsRemover(db: DatabaseSync): (before: string) => number {
       return runs.length
     })
     // A number is given again: nobody may know it as that of a run that is gone.
-    if (removed > 0) forgetRuns(db)
+    if (removed > 0) forgetRunNumbers(db)
     return removed
   }
 }
@@ -49,7 +49,7 @@ function tablesOfRuns(db: DatabaseSync): readonly string[] {
  * What is not one run's and grows with them: results kept for others, links of runs that are gone, and the attempts of
  * lineages of which no run is left: a number is never given twice.
  */
-export function removeOldKept(db: DatabaseSync, before: string): void {
+export function removeOldSharedItems(db: DatabaseSync, before: string): void {
   transaction(db, () => {
     db.prepare('DELETE FROM cached_results WHERE at < ?').run(before)
     db.prepare('DELETE FROM dead_webhooks WHERE buried_at < ?').run(before)

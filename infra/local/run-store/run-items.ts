@@ -1,9 +1,9 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { laneKey } from '../../../shared/runs/lane.ts'
-import type { BlockProjection } from '../../../shared/runs/run-items.ts'
 import type { RunStore } from '../../../shared/runs/run-store.ts'
+import type { BlockProjection } from '../../../shared/runs/run-store-items.ts'
 import { commitTogether } from '../database.ts'
-import { query, requireRun, runNumbers } from './query.ts'
+import { query, requireRunNumber, runNumberLookup } from './query.ts'
 
 interface ProjectionRow {
   readonly lease_until: string | null
@@ -14,7 +14,7 @@ interface ProjectionRow {
 export function projectionsOn(
   db: DatabaseSync,
 ): Pick<RunStore, 'putProjection' | 'projections' | 'itemProjections' | 'renewLease'> {
-  const numberOf = runNumbers(db)
+  const numberOf = runNumberLookup(db)
   const write = projectionWriter(db)
   const renew = db.prepare(
     "UPDATE lanes SET lease_until = ? WHERE run = ? AND lane = ? AND holder = ? AND state = 'running'",
@@ -37,7 +37,7 @@ export function projectionsOn(
   return {
     putProjection: (key, projection) =>
       commitTogether(db, () => {
-        write(requireRun(numberOf(key), key), projection)
+        write(requireRunNumber(numberOf(key), key), projection)
       }),
     projections: async (key, blocks) => {
       const run = numberOf(key)
@@ -92,7 +92,7 @@ interface JoinRow {
 
 /** J#: a set of the sources that are done, and who waits for them (docs/architecture.md, "Joins"). */
 export function joinsOn(db: DatabaseSync): Pick<RunStore, 'waitJoin' | 'signalJoin'> {
-  const numberOf = runNumbers(db)
+  const numberOf = runNumberLookup(db)
   const count = query<{ readonly done: number }>(db, 'SELECT count(*) AS done FROM join_done WHERE run = ? AND key = ?')
   const wait = db.prepare(
     `INSERT INTO join_waits (run, key, token, need) VALUES (?, ?, ?, ?)
@@ -108,14 +108,14 @@ export function joinsOn(db: DatabaseSync): Pick<RunStore, 'waitJoin' | 'signalJo
   return {
     waitJoin: (key, join, { need, token }) =>
       commitTogether(db, () => {
-        const run = requireRun(numberOf(key), key)
+        const run = requireRunNumber(numberOf(key), key)
         if ((count.one(run, join)?.done ?? 0) >= need) return 'done'
         wait.run(run, join, token, need)
         return 'waiting'
       }),
     signalJoin: (key, join, source) =>
       commitTogether(db, () => {
-        const run = requireRun(numberOf(key), key)
+        const run = requireRunNumber(numberOf(key), key)
         add.run(run, join, source)
         const { done = '[]', need = null, tokens = '[]' } = item.one(run, join) ?? {}
         return { done: JSON.parse(done), tokens: JSON.parse(tokens), ...(need === null ? {} : { need }) }
@@ -130,7 +130,7 @@ interface ContextRow {
 
 /** CTX: the run's shared context, compare-and-set on its version. */
 export function contextOn(db: DatabaseSync): Pick<RunStore, 'context' | 'putContext'> {
-  const numberOf = runNumbers(db)
+  const numberOf = runNumberLookup(db)
   const read = query<ContextRow>(db, 'SELECT version, body FROM contexts WHERE run = ?')
   const swap = db.prepare('UPDATE contexts SET version = ?, body = ? WHERE run = ? AND version = ?')
   return {
@@ -149,7 +149,7 @@ export function contextOn(db: DatabaseSync): Pick<RunStore, 'context' | 'putCont
 
 /** F#: the run's artifacts, one a name; a later one of the same name takes its place. */
 export function artifactsOn(db: DatabaseSync): Pick<RunStore, 'putArtifact' | 'artifacts'> {
-  const numberOf = runNumbers(db)
+  const numberOf = runNumberLookup(db)
   const put = db.prepare(
     'INSERT INTO artifacts (run, name, body) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET body = excluded.body',
   )
@@ -157,7 +157,7 @@ export function artifactsOn(db: DatabaseSync): Pick<RunStore, 'putArtifact' | 'a
   return {
     putArtifact: (key, item) =>
       commitTogether(db, () => {
-        put.run(requireRun(numberOf(key), key), item.name, JSON.stringify(item))
+        put.run(requireRunNumber(numberOf(key), key), item.name, JSON.stringify(item))
       }),
     artifacts: async (key) => {
       const run = numberOf(key)
@@ -190,7 +190,7 @@ export function cachedResultsOn(db: DatabaseSync): Pick<RunStore, 'cached' | 'pu
 
 /** STOP: what dispatches in flight look at, of the whole run and of single blocks. */
 export function stopsOn(db: DatabaseSync): Pick<RunStore, 'putStop' | 'stopped'> {
-  const numberOf = runNumbers(db)
+  const numberOf = runNumberLookup(db)
   const stop = db.prepare('UPDATE runs SET stopped = 1 WHERE run = ?')
   const stopBlock = db.prepare('INSERT OR IGNORE INTO stops (run, block) VALUES (?, ?)')
   const stopped = query(
@@ -201,7 +201,7 @@ export function stopsOn(db: DatabaseSync): Pick<RunStore, 'putStop' | 'stopped'>
   return {
     putStop: (key, block) =>
       commitTogether(db, () => {
-        const run = requireRun(numberOf(key), key)
+        const run = requireRunNumber(numberOf(key), key)
         if (block === undefined) stop.run(run)
         else stopBlock.run(run, block)
       }),

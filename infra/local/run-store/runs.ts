@@ -6,9 +6,9 @@ import { byLane, ordinal, PHASE } from '../../../shared/runs/lane.ts'
 import type { DamagedRun, Meta, NewRun, RunKey, RunStore } from '../../../shared/runs/run-store.ts'
 import { commitTogether } from '../database.ts'
 import { headWriter } from './append.ts'
+import { eventBodies } from './event-log.ts'
 import { LEDGER_COLUMNS, type LedgerRow, ledgerOf } from './ledger.ts'
-import { eventBodies } from './log.ts'
-import { query, requireRun, runNumbers } from './query.ts'
+import { query, requireRunNumber, runNumberLookup } from './query.ts'
 import { SPAN } from './schema.ts'
 
 /** run:started is the first step of the run's own lane. */
@@ -18,7 +18,7 @@ const STARTED = ordinal({ epoch: 0, attempt: 0, phase: PHASE.claimed })
 export function runsOn(db: DatabaseSync): Pick<RunStore, 'create' | 'meta' | 'parentTokens'> {
   const metaOf = metaReader(db)
   const insert = insertRun(db)
-  const numberOf = runNumbers(db)
+  const numberOf = runNumberLookup(db)
   const addToken = db.prepare('INSERT OR IGNORE INTO parent_tokens (run, token) VALUES (?, ?)')
   const tokens = query<{ readonly token: string }>(db, 'SELECT token FROM parent_tokens WHERE run = ? ORDER BY token')
   return {
@@ -28,7 +28,7 @@ export function runsOn(db: DatabaseSync): Pick<RunStore, 'create' | 'meta' | 'pa
         const there = metaOf(run.meta)
         if (there === undefined) insert(run, bodies)
         const { parent_token } = run
-        if (parent_token !== undefined) addToken.run(requireRun(numberOf(run.meta), run.meta), parent_token)
+        if (parent_token !== undefined) addToken.run(requireRunNumber(numberOf(run.meta), run.meta), parent_token)
         return { created: there === undefined, meta: there ?? run.meta }
       })
     },
@@ -134,7 +134,7 @@ function headReader(db: DatabaseSync): (run: RunKey, lanes?: readonly string[]) 
     headSql(`(SELECT json_group_object(l.lane, l.ordinal) FROM json_each(?2) wanted
       CROSS JOIN lanes l ON l.run = r.run AND l.lane = wanted.value AND l.ordinal IS NOT NULL)`),
   )
-  const numberOf = runNumbers(db)
+  const numberOf = runNumberLookup(db)
   return (key, lanes) => {
     const run = numberOf(key)
     if (run === undefined) return undefined
@@ -196,9 +196,9 @@ export function summaryReader(db: DatabaseSync) {
   const metaOf = metaReader(db)
   const headOf = headReader(db)
   return (run: RunKey): RunSummary | Damaged<DamagedRun['item']> => {
-    const meta = readable(run, 'META', () => metaOf(run))
+    const meta = readOrNameDamage(run, 'META', () => metaOf(run))
     if ('damaged' in meta) return meta
-    const head = readable(run, 'HEAD', () => headOf(run))
+    const head = readOrNameDamage(run, 'HEAD', () => headOf(run))
     return 'damaged' in head ? head : { summary: { ...meta.value, head: head.value } }
   }
 }
@@ -212,7 +212,7 @@ interface Damaged<Item> {
 }
 
 /** What is read, or what of the run is damaged. */
-export function readable<T, const Item extends string>(
+export function readOrNameDamage<T, const Item extends string>(
   { run_id }: RunKey,
   item: Item,
   read: () => T | undefined,

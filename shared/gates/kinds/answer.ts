@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { detectLanguage, LANGUAGES } from '../../text/language.ts'
-import { oneSentence, quoted } from '../../text/redact.ts'
-import { PortNameSchema, readText } from '../facts.ts'
+import { quotedList, safeOneLine } from '../../text/redact.ts'
 import type { CheckResult, Gate, GateFacts } from '../gate.ts'
+import { PortNameSchema, readPortText } from '../read-facts.ts'
 
 const MAX_ANSWER_BYTES = 10_485_760
 /** Characters of an answer's start that are read: a refusal says so at once. */
@@ -26,7 +26,7 @@ export const isRefusal: Gate<IsRefusal> = {
 }
 
 function checkRefusal({ port, expect }: IsRefusal, facts: GateFacts): CheckResult {
-  const read = readText(facts, port, MAX_ANSWER_BYTES)
+  const read = readPortText(facts, port, MAX_ANSWER_BYTES)
   if ('unfit' in read) return read.unfit
   const start = plainStart(read.text)
   if (start === '')
@@ -93,13 +93,13 @@ export const finishReason: Gate<FinishReason> = {
 
 function checkFinish({ allowed }: FinishReason, { answer }: GateFacts): CheckResult {
   if (answer === undefined) {
-    const reason = `how the answer ended is not known, must be ${quoted(allowed)}`
+    const reason = `how the answer ended is not known, must be ${quotedList(allowed)}`
     return { passed: false, unfit: true, reason, facts: { allowed } }
   }
   const { finish_reason } = answer
-  const seen = `"${oneSentence(finish_reason, 80)}"`
+  const seen = `"${safeOneLine(finish_reason, 80)}"`
   if (allowed.includes(finish_reason)) return { passed: true, reason: `ended with ${seen}`, facts: { finish_reason } }
-  const reason = `must end with ${quoted(allowed)}, ended with ${seen}`
+  const reason = `must end with ${quotedList(allowed)}, ended with ${seen}`
   return { passed: false, reason, facts: { finish_reason, allowed } }
 }
 
@@ -132,7 +132,7 @@ export const language: Gate<Language> = {
 }
 
 function checkLanguage({ port, expected }: Language, facts: GateFacts): CheckResult {
-  const read = readText(facts, port, MAX_TEXT_BYTES)
+  const read = readPortText(facts, port, MAX_TEXT_BYTES)
   if ('unfit' in read) return read.unfit
   const seen = detectLanguage(read.text)
   if (seen === undefined) {

@@ -1,11 +1,11 @@
 import * as z from 'zod'
-import { claimSentences } from '../../research/claims/answer-lines.ts'
+import { claimSentences } from '../../research/claims/claim-lines.ts'
 import { numbersIn } from '../../text/numbers.ts'
 import { citationsIn, MAX_CITING_BYTES } from '../../text/prose.ts'
-import { ownCitations } from '../../text/quotations.ts'
-import { oneSentence, quoted } from '../../text/redact.ts'
-import { PortNameSchema, readEvidence, readText } from '../facts.ts'
+import { citationsOutsideQuotations } from '../../text/quotations.ts'
+import { quotedList, safeOneLine } from '../../text/redact.ts'
 import type { CheckResult, Gate, GateFacts } from '../gate.ts'
+import { PortNameSchema, readPortEvidence, readPortText } from '../read-facts.ts'
 
 const CitationExistsSchema = z.strictObject({
   port: PortNameSchema,
@@ -40,19 +40,19 @@ export const citationExists: Gate<CitationExists> = {
 }
 
 function checkCitations({ port, evidence, min }: CitationExists, facts: GateFacts): CheckResult {
-  const read = readText(facts, port, MAX_CITING_BYTES)
+  const read = readPortText(facts, port, MAX_CITING_BYTES)
   if ('unfit' in read) return read.unfit
-  const given = readEvidence(facts, evidence)
+  const given = readPortEvidence(facts, evidence)
   if ('unfit' in given) return given.unfit
   const known = new Set(given.sources.map(({ id }) => id))
-  const cited = new Set(ownCitations(read.text).flatMap(({ ids }) => ids))
+  const cited = new Set(citationsOutsideQuotations(read.text).flatMap(({ ids }) => ids))
   const unknown = [...cited].filter((id) => !known.has(id))
   if (unknown.length > 0) {
     const shown = unknown.slice(0, 5)
-    const wanted = `the evidence has ${quoted([...known].slice(0, 5))}${known.size > 5 ? ' and more' : ''}`
+    const wanted = `the evidence has ${quotedList([...known].slice(0, 5))}${known.size > 5 ? ' and more' : ''}`
     return {
       passed: false,
-      reason: `must cite only the evidence: there is no ${quoted(shown)}; ${wanted}`,
+      reason: `must cite only the evidence: there is no ${quotedList(shown)}; ${wanted}`,
       facts: { port, unknown },
     }
   }
@@ -69,7 +69,7 @@ const CitationCoverageSchema = z.strictObject({
 })
 type CitationCoverage = z.infer<typeof CitationCoverageSchema>
 
-/** What a sentence and its citations are: as in an answer of the research chain (shared/research/claims/answer-lines.ts). */
+/** What a sentence and its citations are: as in an answer of the research chain (shared/research/claims/claim-lines.ts). */
 export const citationCoverage: Gate<CitationCoverage> = {
   type: 'citation_coverage',
   summary:
@@ -93,9 +93,9 @@ export const citationCoverage: Gate<CitationCoverage> = {
 }
 
 function checkCoverage({ port, min, evidence }: CitationCoverage, facts: GateFacts): CheckResult {
-  const read = readText(facts, port, MAX_CITING_BYTES)
+  const read = readPortText(facts, port, MAX_CITING_BYTES)
   if ('unfit' in read) return read.unfit
-  const given = evidence === undefined ? undefined : readEvidence(facts, evidence)
+  const given = evidence === undefined ? undefined : readPortEvidence(facts, evidence)
   if (given !== undefined && 'unfit' in given) return given.unfit
   const known = given && new Set(given.sources.map(({ id }) => id))
   const sentences = claimSentences(read.text)
@@ -107,12 +107,12 @@ function checkCoverage({ port, min, evidence }: CitationCoverage, facts: GateFac
   const told = { port, sentences: sentences.length, cited: sentences.length - bare.length, min }
   const seen = `${told.cited} of ${told.sentences} sentences are cited`
   if (share >= min) return { passed: true, reason: seen, facts: told }
-  const first = oneSentence(bare[0] ?? '', 80)
+  const first = safeOneLine(bare[0] ?? '', 80)
   return { passed: false, reason: `must cite at least ${min} of the sentences: ${seen}, not "${first}"`, facts: told }
 }
 
 function isCited(sentence: string, known: ReadonlySet<string> | undefined): boolean {
-  return ownCitations(sentence).some(({ ids }) => known === undefined || ids.some((id) => known.has(id)))
+  return citationsOutsideQuotations(sentence).some(({ ids }) => known === undefined || ids.some((id) => known.has(id)))
 }
 
 const NumbersInEvidenceSchema = z.strictObject({ port: PortNameSchema, evidence: PortNameSchema })
@@ -144,9 +144,9 @@ export const numbersInEvidence: Gate<NumbersInEvidence> = {
 }
 
 function checkNumbers({ port, evidence }: NumbersInEvidence, facts: GateFacts): CheckResult {
-  const read = readText(facts, port, MAX_CITING_BYTES)
+  const read = readPortText(facts, port, MAX_CITING_BYTES)
   if ('unfit' in read) return read.unfit
-  const given = readEvidence(facts, evidence)
+  const given = readPortEvidence(facts, evidence)
   if ('unfit' in given) return given.unfit
   const known = new Set(given.sources.flatMap(({ text }) => numbersIn(text).map(({ key }) => key)))
   const numbers = numbersIn(withoutLabels(read.text))
@@ -158,7 +158,7 @@ function checkNumbers({ port, evidence }: NumbersInEvidence, facts: GateFacts): 
       facts: { port, numbers: numbers.length },
     }
   }
-  const shown = quoted(unknown.slice(0, 5))
+  const shown = quotedList(unknown.slice(0, 5))
   const more = unknown.length > 5 ? ` and ${unknown.length - 5} more` : ''
   const reason = `must have only numbers of the evidence: take out or correct ${shown}${more}`
   return { passed: false, reason, facts: { port, unknown } }

@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { oneSentence, quoted } from '../../text/redact.ts'
-import { PortNameSchema, readPort, wrongType } from '../facts.ts'
+import { quotedList, safeOneLine } from '../../text/redact.ts'
 import type { CheckResult, Gate, GateFacts } from '../gate.ts'
+import { PortNameSchema, readPort, wrongTypeResult } from '../read-facts.ts'
 
 const ContainsSchema = z.strictObject({
   port: PortNameSchema,
@@ -29,11 +29,12 @@ export const contains: Gate<Contains> = {
 
 function checkContains({ port, values, case_sensitive }: Contains, facts: GateFacts): CheckResult {
   const text = readPort(facts, port)
-  if (typeof text !== 'string') return wrongType(port, 'text', text)
+  if (typeof text !== 'string') return wrongTypeResult(port, 'text', text)
   const { missing } = occurrences(text, values, case_sensitive)
   // No repeat of the text in the facts: the wanted words are what a person or the next attempt needs.
-  if (missing.length > 0) return { passed: false, reason: `must contain ${quoted(missing)}`, facts: { port, missing } }
-  return { passed: true, reason: `contains ${quoted(values)}`, facts: { port } }
+  if (missing.length > 0)
+    return { passed: false, reason: `must contain ${quotedList(missing)}`, facts: { port, missing } }
+  return { passed: true, reason: `contains ${quotedList(values)}`, facts: { port } }
 }
 
 const ContainsAnySchema = z.strictObject({
@@ -58,10 +59,10 @@ export const containsAny: Gate<ContainsAny> = {
 
 function checkContainsAny({ port, values, case_sensitive }: ContainsAny, facts: GateFacts): CheckResult {
   const text = readPort(facts, port)
-  if (typeof text !== 'string') return wrongType(port, 'text', text)
+  if (typeof text !== 'string') return wrongTypeResult(port, 'text', text)
   const { found } = occurrences(text, values, case_sensitive)
-  if (found.length > 0) return { passed: true, reason: `contains ${quoted(found)}`, facts: { port, found } }
-  return { passed: false, reason: `must contain one of ${quoted(values)}`, facts: { port, values } }
+  if (found.length > 0) return { passed: true, reason: `contains ${quotedList(found)}`, facts: { port, found } }
+  return { passed: false, reason: `must contain one of ${quotedList(values)}`, facts: { port, values } }
 }
 
 const StartsWithSchema = z.strictObject({
@@ -86,12 +87,12 @@ export const startsWith: Gate<StartsWith> = {
 
 function checkStart({ port, value, case_sensitive }: StartsWith, facts: GateFacts): CheckResult {
   const text = readPort(facts, port)
-  if (typeof text !== 'string') return wrongType(port, 'text', text)
+  if (typeof text !== 'string') return wrongTypeResult(port, 'text', text)
   const fold = (part: string) => (case_sensitive ? part : part.toUpperCase())
   const passed = fold(text).startsWith(fold(value))
-  if (passed) return { passed, reason: `starts with ${quoted([value])}`, facts: { port, value } }
-  const seen = oneSentence(text.slice(0, 60), 60)
-  return { passed, reason: `must start with ${quoted([value])}, starts with "${seen}"`, facts: { port, value } }
+  if (passed) return { passed, reason: `starts with ${quotedList([value])}`, facts: { port, value } }
+  const seen = safeOneLine(text.slice(0, 60), 60)
+  return { passed, reason: `must start with ${quotedList([value])}, starts with "${seen}"`, facts: { port, value } }
 }
 
 const EndsWithSchema = z.strictObject({
@@ -116,12 +117,12 @@ export const endsWith: Gate<EndsWith> = {
 
 function checkEnd({ port, value, case_sensitive }: EndsWith, facts: GateFacts): CheckResult {
   const text = readPort(facts, port)
-  if (typeof text !== 'string') return wrongType(port, 'text', text)
+  if (typeof text !== 'string') return wrongTypeResult(port, 'text', text)
   const fold = (part: string) => (case_sensitive ? part : part.toUpperCase())
   const passed = fold(text).endsWith(fold(value))
-  if (passed) return { passed, reason: `ends with ${quoted([value])}`, facts: { port, value } }
-  const seen = oneSentence(text.slice(-60), 60)
-  return { passed, reason: `must end with ${quoted([value])}, ends with "${seen}"`, facts: { port, value } }
+  if (passed) return { passed, reason: `ends with ${quotedList([value])}`, facts: { port, value } }
+  const seen = safeOneLine(text.slice(-60), 60)
+  return { passed, reason: `must end with ${quotedList([value])}, ends with "${seen}"`, facts: { port, value } }
 }
 
 const SemanticReviewSchema = z
@@ -156,13 +157,13 @@ export const semanticReview: Gate<SemanticReview> = {
 
 function checkKeywords({ port, keywords, min_matches }: SemanticReview, facts: GateFacts): CheckResult {
   const text = readPort(facts, port)
-  if (typeof text !== 'string') return wrongType(port, 'text', text)
+  if (typeof text !== 'string') return wrongTypeResult(port, 'text', text)
   const { found, missing } = occurrences(text, distinct(keywords), false)
   const seen = { port, found: found.length, missing }
   if (found.length >= min_matches) {
     return { passed: true, reason: `contains ${found.length} keywords, ${min_matches} wanted`, facts: seen }
   }
-  const reason = `must contain at least ${min_matches} of the keywords ${quoted(keywords)}; found ${found.length}`
+  const reason = `must contain at least ${min_matches} of the keywords ${quotedList(keywords)}; found ${found.length}`
   return { passed: false, reason, facts: seen }
 }
 

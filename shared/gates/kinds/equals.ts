@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { canonicalJson, type Json } from '../../text/canonical.ts'
-import { oneSentence } from '../../text/redact.ts'
-import { heldBy, PortNameSchema, readPort, unusable, wrongType } from '../facts.ts'
+import { safeOneLine } from '../../text/redact.ts'
 import type { CheckResult, Gate, GateFacts } from '../gate.ts'
+import { heldTypes, PortNameSchema, readPort, unusableReason, wrongTypeResult } from '../read-facts.ts'
 
 const EqualsSchema = z.strictObject({
   port: PortNameSchema,
@@ -18,7 +18,7 @@ export const equals: Gate<Equals> = {
   summary: 'Passes when the port is exactly `value`: same type, same text, object keys in any order.',
   params: EqualsSchema,
   reads: ({ port }) => [port],
-  passesOn: ({ value }) => heldBy(value),
+  passesOn: ({ value }) => heldTypes(value),
   examples: [
     { check: { port: 'state', value: 'done' }, outputs: { state: 'done' }, passes: true },
     { check: { port: 'count', value: 1 }, outputs: { count: '1' }, passes: false },
@@ -28,7 +28,7 @@ export const equals: Gate<Equals> = {
 
 function checkEquals({ port, value, case_sensitive }: Equals, facts: GateFacts): CheckResult {
   const seen = readPort(facts, port)
-  if (seen === undefined || seen === null) return wrongType(port, shown(value), seen)
+  if (seen === undefined || seen === null) return wrongTypeResult(port, shown(value), seen)
   const passed = fold(seen, case_sensitive) === fold(value, case_sensitive)
   const reason = passed ? `equals ${shown(value)}` : `must equal ${shown(value)}, is ${shown(seen)}`
   return { passed, reason, facts: { port, value: shown(value) } }
@@ -41,7 +41,7 @@ function fold(value: Json, caseSensitive: boolean): string {
 }
 
 function shown(value: Json): string {
-  return oneSentence(JSON.stringify(value), 100)
+  return safeOneLine(JSON.stringify(value), 100)
 }
 
 const OneOfSchema = z.strictObject({
@@ -59,7 +59,7 @@ export const oneOf: Gate<OneOf> = {
   summary: 'Passes when the port is exactly one of `values`: same type, same text.',
   params: OneOfSchema,
   reads: ({ port }) => [port],
-  passesOn: ({ values }) => values.flatMap(heldBy),
+  passesOn: ({ values }) => values.flatMap(heldTypes),
   examples: [
     { check: { port: 'verdict', values: ['approve', 'reject'] }, outputs: { verdict: 'approve' }, passes: true },
     { check: { port: 'verdict', values: ['approve', 'reject'] }, outputs: { verdict: 'approved' }, passes: false },
@@ -69,12 +69,12 @@ export const oneOf: Gate<OneOf> = {
 
 function checkOneOf({ port, values, case_sensitive }: OneOf, facts: GateFacts): CheckResult {
   const seen = readPort(facts, port)
-  if (seen === undefined || seen === null) return wrongType(port, 'one of the wanted values', seen)
+  if (seen === undefined || seen === null) return wrongTypeResult(port, 'one of the wanted values', seen)
   const fold = (value: Json) => (case_sensitive ? canonicalJson(value) : canonicalJson(value).toUpperCase())
   const wanted = fold(seen)
   const passed = values.some((value) => fold(value) === wanted)
-  const list = oneSentence(values.map((value) => JSON.stringify(value)).join(', '), 200)
-  const is = oneSentence(JSON.stringify(seen), 60)
+  const list = safeOneLine(values.map((value) => JSON.stringify(value)).join(', '), 200)
+  const is = safeOneLine(JSON.stringify(seen), 60)
   return { passed, reason: passed ? `is ${is}` : `must be one of ${list}, is ${is}`, facts: { port, values } }
 }
 
@@ -112,7 +112,7 @@ export const diff: Gate<Diff> = {
 function checkDiff({ left, right, mode }: Diff, facts: GateFacts): CheckResult {
   const values = [left, right].map((port) => ({ port, value: readPort(facts, port) }))
   for (const { port, value } of values) {
-    const problem = unusable(port, value)
+    const problem = unusableReason(port, value)
     if (problem !== undefined) return { passed: false, unfit: true, reason: problem, facts: { port } }
   }
   const [a = '', b = ''] = values.map(({ value }) => canonicalJson(value))
@@ -121,7 +121,7 @@ function checkDiff({ left, right, mode }: Diff, facts: GateFacts): CheckResult {
   if (equal === (mode === 'equal')) {
     return { passed: true, reason: `ports ${left} and ${right} ${equal ? 'are equal' : 'differ'}`, facts: seen }
   }
-  const has = equal ? `both are ${oneSentence(a, 80)}` : `they are ${oneSentence(a, 80)} and ${oneSentence(b, 80)}`
+  const has = equal ? `both are ${safeOneLine(a, 80)}` : `they are ${safeOneLine(a, 80)} and ${safeOneLine(b, 80)}`
   return {
     passed: false,
     reason: `ports ${left} and ${right} must ${equal ? 'differ' : 'be equal'}, ${has}`,

@@ -1,10 +1,10 @@
 import * as z from 'zod'
 import { evaluateExpression, parseExpression } from '../../dag/expression.ts'
 import { canonicalJson, type Json } from '../../text/canonical.ts'
-import { keepLast } from '../../text/linear-pattern.ts'
-import { oneSentence } from '../../text/redact.ts'
-import { unusable } from '../facts.ts'
+import { memoizeLast } from '../../text/linear-pattern.ts'
+import { safeOneLine } from '../../text/redact.ts'
 import type { CheckResult, Gate, GateFacts } from '../gate.ts'
+import { unusableReason } from '../read-facts.ts'
 
 const ExprSchema = z.strictObject({
   expression: z.string().superRefine((source, context) => {
@@ -46,13 +46,13 @@ function check({ expression: source }: Expr, facts: GateFacts): CheckResult {
   if (!read.ok) return { passed: false, error: true, reason: read.message }
   // The language can ask `x == null`; a gate may not pass on what is missing, so that is settled first.
   for (const { root, port } of read.places) {
-    const problem = unusable(port, ownValue(facts[root], port))
+    const problem = unusableReason(port, ownValue(facts[root], port))
     if (problem !== undefined) return { passed: false, unfit: true, reason: problem, facts: { port, root } }
   }
   const value = evaluateExpression(read.expression, { inputs: facts.inputs, outputs: facts.outputs })
-  const shown = oneSentence(source, 120)
+  const shown = safeOneLine(source, 120)
   if (value === true) return { passed: true, reason: `${shown} is true`, facts: { expression: source } }
-  const seen = value === undefined ? 'has no value' : `is ${oneSentence(canonicalJson(value), 80)}`
+  const seen = value === undefined ? 'has no value' : `is ${safeOneLine(canonicalJson(value), 80)}`
   const told = { reason: `${shown} must be true, ${seen}`, facts: { expression: source } }
   // Only what is exactly false is the opposite of what is exactly true.
   return value === false ? { passed: false, ...told } : { passed: false, unfit: true, ...told }
@@ -68,7 +68,7 @@ function spansOf(source: string): readonly Span[] {
   return read.ok ? read.places : []
 }
 
-const readSource = keepLast(64, (source: string) => {
+const readSource = memoizeLast(64, (source: string) => {
   const parsed = parseExpression(source)
   if (!parsed.ok) return parsed
   const places: Span[] = []

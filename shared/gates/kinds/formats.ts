@@ -1,10 +1,10 @@
 import * as z from 'zod'
-import { oneSentence, quoted } from '../../text/redact.ts'
+import { quotedList, safeOneLine } from '../../text/redact.ts'
 import { readYaml } from '../../text/yaml.ts'
-import { PortNameSchema, readPort, wrongType } from '../facts.ts'
 import type { CheckResult, Gate, GateFacts } from '../gate.ts'
 import type { GatePorts } from '../gate-ports.ts'
-import { parseText } from '../parse-text.ts'
+import { parseText } from '../parse-json-csv.ts'
+import { PortNameSchema, readPort, wrongTypeResult } from '../read-facts.ts'
 
 const ValidYamlSchema = z.strictObject({ port: PortNameSchema })
 type ValidYaml = z.infer<typeof ValidYamlSchema>
@@ -25,14 +25,14 @@ export const validYaml: Gate<ValidYaml> = {
 
 function checkYaml({ port }: ValidYaml, facts: GateFacts): CheckResult {
   const text = readPort(facts, port)
-  if (typeof text !== 'string') return wrongType(port, 'YAML text', text)
+  if (typeof text !== 'string') return wrongTypeResult(port, 'YAML text', text)
   const read = readYaml(text)
   if (read.ok) return { passed: true, reason: 'is YAML', facts: { port } }
   const [first] = read.problems
   // Beyond its limits a text is not read to the end, so nobody knows that it is no YAML.
   const unfit = first?.code === 'limit_exceeded' ? { unfit: true as const } : {}
   const why = first?.say({ who: 'the text', place: first.path.join('.') || 'the text' }).text ?? 'it cannot be read'
-  return { passed: false, ...unfit, reason: `port ${port} must be YAML: ${oneSentence(why, 200)}`, facts: { port } }
+  return { passed: false, ...unfit, reason: `port ${port} must be YAML: ${safeOneLine(why, 200)}`, facts: { port } }
 }
 
 /** Bytes of CSV that are read. */
@@ -64,7 +64,7 @@ async function checkColumns(
   { isolate }: GatePorts,
 ): Promise<CheckResult> {
   const text = readPort(facts, port)
-  if (typeof text !== 'string') return wrongType(port, 'CSV text', text)
+  if (typeof text !== 'string') return wrongTypeResult(port, 'CSV text', text)
   const bytes = Buffer.byteLength(text)
   if (bytes > MAX_CSV_BYTES) {
     const reason = `port ${port} has ${bytes} bytes, at most ${MAX_CSV_BYTES} are read`
@@ -76,7 +76,7 @@ async function checkColumns(
   const { header, rows } = csv
   const missing = columns.filter((column) => !header.includes(column))
   if (missing.length > 0) {
-    return { passed: false, reason: `must have the columns ${quoted(missing)}`, facts: { port, missing } }
+    return { passed: false, reason: `must have the columns ${quotedList(missing)}`, facts: { port, missing } }
   }
   const told = { port, rows }
   if (rows >= min_rows) return { passed: true, reason: `has the columns and ${rows} rows`, facts: told }
@@ -115,7 +115,7 @@ export const markdownSections: Gate<MarkdownSections> = {
 
 function checkSections({ port, sections }: MarkdownSections, facts: GateFacts): CheckResult {
   const text = readPort(facts, port)
-  if (typeof text !== 'string') return wrongType(port, 'Markdown text', text)
+  if (typeof text !== 'string') return wrongTypeResult(port, 'Markdown text', text)
   if (Buffer.byteLength(text) > MAX_MARKDOWN_BYTES) {
     const reason = `port ${port} has more than the ${MAX_MARKDOWN_BYTES} bytes that are read`
     return { passed: false, unfit: true, reason, facts: { port } }
@@ -124,13 +124,13 @@ function checkSections({ port, sections }: MarkdownSections, facts: GateFacts): 
   const state = (section: string) => filled.get(fold(section))
   const missing = sections.filter((section) => state(section) === undefined)
   if (missing.length > 0) {
-    return { passed: false, reason: `must have the sections ${quoted(missing)}`, facts: { port, missing } }
+    return { passed: false, reason: `must have the sections ${quotedList(missing)}`, facts: { port, missing } }
   }
   const empty = sections.filter((section) => state(section) === false)
   if (empty.length > 0) {
-    return { passed: false, reason: `must have text below the headings ${quoted(empty)}`, facts: { port, empty } }
+    return { passed: false, reason: `must have text below the headings ${quotedList(empty)}`, facts: { port, empty } }
   }
-  return { passed: true, reason: `has the sections ${quoted(sections)}`, facts: { port, sections } }
+  return { passed: true, reason: `has the sections ${quotedList(sections)}`, facts: { port, sections } }
 }
 
 /** Each heading, folded, and whether any text follows before the next heading of its level or above. */

@@ -1,10 +1,10 @@
 import * as z from 'zod'
 import type { Json } from '../../text/canonical.ts'
-import { oneSentence } from '../../text/redact.ts'
+import { safeOneLine } from '../../text/redact.ts'
 import { strictUrl } from '../../text/url.ts'
-import { PortNameSchema, readPort, wrongType } from '../facts.ts'
 import type { CheckResult, Gate, GateFacts } from '../gate.ts'
 import type { GatePorts, LimitedAnswer } from '../gate-ports.ts'
+import { PortNameSchema, readPort, wrongTypeResult } from '../read-facts.ts'
 
 /** A URL that a document's author writes: checked when the document is parsed. */
 const UrlSchema = z.string().superRefine((text, context) => {
@@ -15,7 +15,7 @@ const UrlSchema = z.string().superRefine((text, context) => {
 /** Why no gate can ask this URL, whatever the operator allows; undefined = it may be tried. */
 function askableUrl(text: string): string | undefined {
   const read = strictUrl(text)
-  if (!read.ok) return `must be a URL, "${oneSentence(text, 100)}" ${read.message}`
+  if (!read.ok) return `must be a URL, "${safeOneLine(text, 100)}" ${read.message}`
   const { protocol, username, password } = read.url
   if (protocol !== 'http:' && protocol !== 'https:') return `must be an http or https URL, has ${protocol}`
   return username === '' && password === '' ? undefined : 'must not carry a user name or password'
@@ -56,7 +56,7 @@ export const http: Gate<Http> = {
 
 async function checkHttp(params: Http, facts: GateFacts, ports: Pick<GatePorts, 'http'>): Promise<CheckResult> {
   const url = params.url ?? readPort(facts, params.port ?? '')
-  if (typeof url !== 'string') return wrongType(params.port ?? '', 'a URL', url)
+  if (typeof url !== 'string') return wrongTypeResult(params.port ?? '', 'a URL', url)
   const problem = askableUrl(url)
   if (problem !== undefined) return { passed: false, unfit: true, reason: problem, facts: { url } }
   if (ports.http === undefined) return { passed: false, error: true, reason: 'http gates cannot ask anybody here' }
@@ -64,7 +64,7 @@ async function checkHttp(params: Http, facts: GateFacts, ports: Pick<GatePorts, 
   // Who expects a redirect means the first answer.
   const first = expect_status >= 300 && expect_status < 400 ? { follow: false as const } : {}
   const answer = await ports.http.request({ method, url, timeout_ms, ...first })
-  const asked = `${method} ${oneSentence(url, 100)}`
+  const asked = `${method} ${safeOneLine(url, 100)}`
   // What was not asked and who did not answer tell nothing, so `not: true` does not make a pass of it.
   if (answer.kind === 'refused') {
     return { passed: false, unfit: true, reason: `${asked} is not allowed: ${answer.reason}`, facts: { url } }
@@ -131,8 +131,8 @@ async function checkWebhook(
   if (http === undefined) return noDecision(url, 'webhook gates cannot ask anybody here')
   const answer = await http.request({ method: 'POST', url, timeout_ms, body })
   const read = readAnswer(answer)
-  if (typeof read === 'string') return noDecision(url, `webhook ${oneSentence(url, 80)} ${read}`)
-  const said = read.reason === undefined || read.reason.trim() === '' ? 'no reason' : oneSentence(read.reason, 200)
+  if (typeof read === 'string') return noDecision(url, `webhook ${safeOneLine(url, 80)} ${read}`)
+  const said = read.reason === undefined || read.reason.trim() === '' ? 'no reason' : safeOneLine(read.reason, 200)
   return { passed: read.pass, reason: `the webhook says ${read.pass ? 'yes' : 'no'}: ${said}`, facts: { url } }
 }
 

@@ -1,13 +1,13 @@
 import * as z from 'zod'
 import { canonicalJson, type Json } from '../../text/canonical.ts'
-import { firstJson, isTriedWhole } from '../../text/embedded-json.ts'
-import { jsonProblem, MAX_DEPTH, nestsTooDeep } from '../../text/json.ts'
-import { oneSentence, quoted } from '../../text/redact.ts'
-import { PortNameSchema, readPort, unusable, wrongType } from '../facts.ts'
+import { firstJson, isSearchedWhole } from '../../text/embedded-json.ts'
+import { jsonProblem, MAX_DEPTH, nestsTooDeep } from '../../text/json-limits.ts'
+import { quotedList, safeOneLine } from '../../text/redact.ts'
+import { JsonSchemaParam } from '../compile-programs.ts'
 import type { CheckResult, Gate, GateFacts, Held } from '../gate.ts'
 import type { GatePorts } from '../gate-ports.ts'
-import { parseText } from '../parse-text.ts'
-import { JsonSchemaParam } from '../programs.ts'
+import { parseText } from '../parse-json-csv.ts'
+import { PortNameSchema, readPort, unusableReason, wrongTypeResult } from '../read-facts.ts'
 import { readSchemaAnswer } from '../schema-validation.ts'
 
 const ValidJsonSchema = z.strictObject({ port: PortNameSchema })
@@ -30,7 +30,7 @@ export const validJson: Gate<ValidJson> = {
 async function checkValidJson({ port }: ValidJson, facts: GateFacts, { isolate }: GatePorts): Promise<CheckResult> {
   const value = readPort(facts, port)
   if (typeof value === 'object' && value !== null) return { passed: true, reason: 'is a JSON value', facts: { port } }
-  if (typeof value !== 'string') return wrongType(port, 'JSON text, an object or a list', value)
+  if (typeof value !== 'string') return wrongTypeResult(port, 'JSON text, an object or a list', value)
   if (nestsTooDeep(value)) {
     // Nobody parsed it, so nobody knows that it is no JSON.
     const reason = `port ${port} must be JSON of at most ${MAX_DEPTH} levels, nests deeper`
@@ -70,7 +70,7 @@ async function checkContainsJson(
   ports: GatePorts,
 ): Promise<CheckResult> {
   const seen = readPort(facts, port)
-  if (typeof seen !== 'string') return wrongType(port, 'text', seen)
+  if (typeof seen !== 'string') return wrongTypeResult(port, 'text', seen)
   if (Buffer.byteLength(seen) > MAX_BYTES) {
     return {
       passed: false,
@@ -83,7 +83,7 @@ async function checkContainsJson(
   if (found === undefined) {
     const told = { reason: 'must contain a JSON object or list', facts: { port } }
     // With more brackets than are tried nobody knows that there is none.
-    return isTriedWhole(seen) ? { passed: false, ...told } : { passed: false, unfit: true, ...told }
+    return isSearchedWhole(seen) ? { passed: false, ...told } : { passed: false, unfit: true, ...told }
   }
   const problem = jsonProblem(found)
   if (problem?.code === 'json_too_deep') {
@@ -139,7 +139,7 @@ const HELD: Readonly<Record<string, Held>> = {
 async function checkJsonSchema({ port, schema }: JsonSchema, facts: GateFacts, ports: GatePorts): Promise<CheckResult> {
   const value = readPort(facts, port)
   if (value === undefined || value === null) {
-    return { passed: false, reason: unusable(port, value) ?? `missing port ${port}`, facts: { port } }
+    return { passed: false, reason: unusableReason(port, value) ?? `missing port ${port}`, facts: { port } }
   }
   const answer = readSchemaAnswer(await ports.isolate.run('json_schema', { program: schema, input: value }))
   if (!answer.ok) return { passed: false, error: true, reason: `cannot check the schema: ${answer.message}` }
@@ -186,7 +186,7 @@ export const jsonPath: Gate<JsonPath> = {
 
 function checkJsonPath({ port, path, equals, min, max }: JsonPath, facts: GateFacts): CheckResult {
   const whole = readPort(facts, port)
-  if (typeof whole !== 'object' || whole === null) return wrongType(port, 'an object or a list', whole)
+  if (typeof whole !== 'object' || whole === null) return wrongTypeResult(port, 'an object or a list', whole)
   const value = valueAt(whole, path)
   if (value === undefined || value === null) {
     const told = { reason: `port ${port} has no value at ${path}`, facts: { port, path } }
@@ -194,7 +194,7 @@ function checkJsonPath({ port, path, equals, min, max }: JsonPath, facts: GateFa
     const asked = equals === undefined && min === undefined && max === undefined
     return asked ? { passed: false, ...told } : { passed: false, unfit: true, ...told }
   }
-  const shown = oneSentence(JSON.stringify(value), 80)
+  const shown = safeOneLine(JSON.stringify(value), 80)
   const problem = valueProblem(value, equals, min, max)
   const told = { port, path, value: shown }
   if (problem === undefined) return { passed: true, reason: `${path} is ${shown}`, facts: told }
@@ -219,7 +219,7 @@ const NO_NUMBER = 'be a number'
 
 function valueProblem(value: Json, equals: Json | undefined, min?: number, max?: number): string | undefined {
   if (equals !== undefined) {
-    return canonicalJson(value) === canonicalJson(equals) ? undefined : `be ${oneSentence(JSON.stringify(equals), 80)}`
+    return canonicalJson(value) === canonicalJson(equals) ? undefined : `be ${safeOneLine(JSON.stringify(equals), 80)}`
   }
   if (min === undefined && max === undefined) return undefined
   if (typeof value !== 'number' || !Number.isFinite(value)) return NO_NUMBER
@@ -249,7 +249,7 @@ export const keysPresent: Gate<KeysPresent> = {
 
 function checkKeys({ port, keys }: KeysPresent, facts: GateFacts): CheckResult {
   const value = readPort(facts, port)
-  if (typeof value !== 'object' || value === null) return wrongType(port, 'an object or a list of objects', value)
+  if (typeof value !== 'object' || value === null) return wrongTypeResult(port, 'an object or a list of objects', value)
   const isList = Array.isArray(value)
   const items: readonly Json[] = isList ? value : [value]
   if (items.length === 0) {
@@ -261,11 +261,11 @@ function checkKeys({ port, keys }: KeysPresent, facts: GateFacts): CheckResult {
     const where = isList ? ` in item ${at}` : ''
     return {
       passed: false,
-      reason: `must have the keys ${quoted(missing)}${where}`,
+      reason: `must have the keys ${quotedList(missing)}${where}`,
       facts: { port, missing, item: at },
     }
   }
-  return { passed: true, reason: `has the keys ${quoted(keys)}`, facts: { port, items: items.length } }
+  return { passed: true, reason: `has the keys ${quotedList(keys)}`, facts: { port, items: items.length } }
 }
 
 function has(item: Json, key: string): boolean {

@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import type { Json } from '../../text/canonical.ts'
-import { codePoints, isVisible, MAX_WORD_BYTES, splitWords } from '../../text/prose.ts'
-import { PortNameSchema, readPort, unusable, withPortText, wrongType } from '../facts.ts'
+import { countCodePoints, isVisible, MAX_WORD_BYTES, splitWords } from '../../text/prose.ts'
 import type { CheckResult, Gate, GateFacts } from '../gate.ts'
+import { PortNameSchema, readPort, unusableReason, withPortText, wrongTypeResult } from '../read-facts.ts'
 
 const NotEmptySchema = z.strictObject({ port: PortNameSchema })
 type NotEmpty = z.infer<typeof NotEmptySchema>
@@ -22,7 +22,7 @@ export const notEmpty: Gate<NotEmpty> = {
 
 function checkNotEmpty({ port }: NotEmpty, facts: GateFacts): CheckResult {
   const value = readPort(facts, port)
-  if (value === undefined || unusable(port, value) !== undefined) return wrongType(port, 'a value', value)
+  if (value === undefined || unusableReason(port, value) !== undefined) return wrongTypeResult(port, 'a value', value)
   const empty = emptyWords(value)
   if (empty === undefined) return { passed: true, reason: `port ${port} is not empty`, facts: { port } }
   return { passed: false, reason: `port ${port} must not be empty, is ${empty}`, facts: { port } }
@@ -59,8 +59,8 @@ export const minLength: Gate<MinLength> = {
 function checkMinLength({ port, min }: MinLength, facts: GateFacts): CheckResult {
   const value = readPort(facts, port)
   const isText = typeof value === 'string'
-  if (!isText && !Array.isArray(value)) return wrongType(port, 'text or a list', value)
-  const length = isText ? codePoints(value) : value.length
+  if (!isText && !Array.isArray(value)) return wrongTypeResult(port, 'text or a list', value)
+  const length = isText ? countCodePoints(value) : value.length
   const unit = isText ? 'characters' : 'items'
   const passed = length >= min
   const reason = passed
@@ -107,8 +107,8 @@ export const maxLength: Gate<MaxLength> = {
 function checkMaxLength({ port, max }: MaxLength, facts: GateFacts): CheckResult {
   const value = readPort(facts, port)
   const isText = typeof value === 'string'
-  if (!isText && !Array.isArray(value)) return wrongType(port, 'text or a list', value)
-  const length = isText ? codePoints(value) : value.length
+  if (!isText && !Array.isArray(value)) return wrongTypeResult(port, 'text or a list', value)
+  const length = isText ? countCodePoints(value) : value.length
   const unit = isText ? 'characters' : 'items'
   const passed = length <= max
   const reason = passed
@@ -146,7 +146,7 @@ export const wordCount: Gate<WordCount> = {
 
 function checkWordCount({ port, min = 0, max = Number.MAX_SAFE_INTEGER }: WordCount, facts: GateFacts): CheckResult {
   const text = readPort(facts, port)
-  if (typeof text !== 'string') return wrongType(port, 'text', text)
+  if (typeof text !== 'string') return wrongTypeResult(port, 'text', text)
   const bytes = Buffer.byteLength(text)
   if (bytes > MAX_WORD_BYTES) {
     const reason = `port ${port} has ${bytes} bytes of text, the words of at most ${MAX_WORD_BYTES} are counted`

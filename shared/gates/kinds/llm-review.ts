@@ -3,10 +3,10 @@ import { REVIEW_SYSTEM, reviewPrompt, shownValue } from '../../prompts/block.ts'
 import type { DispatchAnswer, DispatchRequest, Provider } from '../../providers/provider.ts'
 import { bedrockModel } from '../../providers/settings.ts'
 import { sha256 } from '../../text/canonical.ts'
-import { oneSentence } from '../../text/redact.ts'
-import { PortNameSchema, readPort } from '../facts.ts'
+import { safeOneLine } from '../../text/redact.ts'
 import type { CheckResult, Gate, GateFacts } from '../gate.ts'
 import type { GatePorts } from '../gate-ports.ts'
+import { PortNameSchema, readPort } from '../read-facts.ts'
 
 /** Of the samples that confirm a FAIL: several opinions of one model need some spread, the first has none. */
 const CONFIRM_TEMPERATURE = 0.7
@@ -75,10 +75,10 @@ async function check(params: LlmReview, facts: GateFacts, ports: GatePorts): Pro
     return { passed: false, unfit: true, reason, facts: { chars, max_chars } }
   }
   const judge = ports.provider?.(provider)
-  if (judge === undefined) return broken(`provider "${oneSentence(provider, 60)}" cannot be asked here`)
+  if (judge === undefined) return broken(`provider "${safeOneLine(provider, 60)}" cannot be asked here`)
   const author = allow_same_model ? undefined : facts.answer?.model
   if (author !== undefined && isSameModel(author, model)) {
-    return broken(`${oneSentence(model, 60)} wrote what it would judge: name another model, or set allow_same_model`)
+    return broken(`${safeOneLine(model, 60)} wrote what it would judge: name another model, or set allow_same_model`)
   }
   const prompt = reviewPrompt(criteria, values)
   const question = { provider: judge, model, prompt, timeout_ms, ...(author === undefined ? {} : { author }) }
@@ -109,14 +109,14 @@ function verdict({ provider, model, samples }: LlmReview, votes: readonly Vote[]
   if (first?.pass === true || tally.pass >= majority) return told(true, votes, facts)
   if (tally.fail >= majority) return told(false, votes, facts)
   const why = votes.find((vote) => vote.pass === undefined)?.why ?? ''
-  return { ...broken(`no majority of ${samples} answers: ${oneSentence(why, 200)}`), facts }
+  return { ...broken(`no majority of ${samples} answers: ${safeOneLine(why, 200)}`), facts }
 }
 
 /** The rationale is shown and told to the next attempt; no rule reads it. */
 function told(pass: boolean, votes: readonly Vote[], facts: NonNullable<CheckResult['facts']>): CheckResult {
   const agreed = votes.filter((vote) => vote.pass === pass)
   const [said = ''] = agreed.map((vote) => (vote.pass === undefined ? '' : vote.rationale))
-  const rationale = oneSentence(said, 160)
+  const rationale = safeOneLine(said, 160)
   const reason = `the judge says ${pass ? 'yes' : 'no'} (${agreed.length} of ${votes.length}): ${rationale}`
   return { passed: pass, reason, facts: { ...facts, rationale } }
 }
@@ -205,7 +205,7 @@ function dispatch(
 function voteOf({ text, model, finish_reason }: DispatchAnswer, { author }: JudgeQuestion) {
   if (finish_reason === 'local') return { why: 'provider "local" is a set of text tools, not a model that can judge' }
   if (author !== undefined && isSameModel(model, author)) {
-    return { why: `the judge answered as ${oneSentence(model, 60)}, the model that wrote what it judges` }
+    return { why: `the judge answered as ${safeOneLine(model, 60)}, the model that wrote what it judges` }
   }
   try {
     const read = AnswerSchema.safeParse(JSON.parse(text))
@@ -242,5 +242,5 @@ function whyNone({ timeout_ms }: JudgeQuestion, cause: unknown): string {
 }
 
 function messageOf(cause: unknown): string {
-  return oneSentence(cause instanceof Error ? cause.message : String(cause), 200)
+  return safeOneLine(cause instanceof Error ? cause.message : String(cause), 200)
 }

@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import type { Isolate } from '../../ports/isolate.ts'
 import { type LinearPattern, linearPattern } from '../../text/linear-pattern.ts'
-import { oneSentence } from '../../text/redact.ts'
-import { PortNameSchema, readPort, withPortText, wrongType } from '../facts.ts'
+import { safeOneLine } from '../../text/redact.ts'
 import type { CheckResult, Gate, GateFacts } from '../gate.ts'
+import { PortNameSchema, readPort, withPortText, wrongTypeResult } from '../read-facts.ts'
 import { readSchemaAnswer } from '../schema-validation.ts'
 
 /** Bytes of text one pattern may search. */
@@ -35,7 +35,7 @@ export const matches: Gate<Matches> = {
 
 async function check({ port, pattern, flags }: Matches, facts: GateFacts, ports: { readonly isolate: Isolate }) {
   const text = readPort(facts, port)
-  if (typeof text !== 'string') return wrongType(port, 'text', text)
+  if (typeof text !== 'string') return wrongTypeResult(port, 'text', text)
   const bytes = Buffer.byteLength(text)
   if (bytes > MAX_BYTES) {
     const reason = `port ${port} has ${bytes} bytes of text, at most ${MAX_BYTES} can be searched`
@@ -47,7 +47,7 @@ async function check({ port, pattern, flags }: Matches, facts: GateFacts, ports:
 }
 
 async function verdict(port: string, text: string, pattern: LinearPattern, isolate: Isolate): Promise<CheckResult> {
-  const shown = oneSentence(pattern.source, 120)
+  const shown = safeOneLine(pattern.source, 120)
   const found =
     pattern.steps * text.length > MAX_WORK_HERE ? await foundApart(text, pattern, isolate) : pattern.test(text)
   if (typeof found === 'string') return { passed: false, error: true, reason: `cannot search for ${shown}: ${found}` }

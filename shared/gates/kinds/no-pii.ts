@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { MAX_SAFETY_BYTES, PortNameSchema, readPort, textsIn, tooLarge } from '../facts.ts'
 import type { CheckResult, Gate, GateFacts } from '../gate.ts'
+import { MAX_SAFETY_BYTES, PortNameSchema, readPort, textsIn, tooLargeResult } from '../read-facts.ts'
 
 /** Kinds of personal data the gate knows. */
 const PII_KINDS = ['email', 'iban', 'card', 'us_ssn', 'ip', 'phone'] as const
@@ -123,7 +123,7 @@ export const noPii: Gate<NoPii> = {
 
 function check({ port, kinds }: NoPii, facts: GateFacts): CheckResult {
   const texts = textsIn(readPort(facts, port))
-  if (texts === undefined) return tooLarge(port, MAX_SAFETY_BYTES)
+  if (texts === undefined) return tooLargeResult(port, MAX_SAFETY_BYTES)
   const answers = texts.map(redactPersonalData)
   const found = kinds.map((kind) => ({
     kind,

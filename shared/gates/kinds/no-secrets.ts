@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { MAX_SAFETY_BYTES, PortNameSchema, readPort, textsIn, tooLarge } from '../facts.ts'
 import type { CheckResult, Gate, GateFacts } from '../gate.ts'
+import { MAX_SAFETY_BYTES, PortNameSchema, readPort, textsIn, tooLargeResult } from '../read-facts.ts'
 
 const NoSecretsSchema = z.strictObject({ port: PortNameSchema })
 type NoSecrets = z.infer<typeof NoSecretsSchema>
@@ -20,7 +20,7 @@ export const noSecrets: Gate<NoSecrets> = {
 
 function check({ port }: NoSecrets, facts: GateFacts): CheckResult {
   const texts = textsIn(readPort(facts, port))
-  if (texts === undefined) return tooLarge(port, MAX_SAFETY_BYTES)
+  if (texts === undefined) return tooLargeResult(port, MAX_SAFETY_BYTES)
   const found = texts.flatMap((text, i) => secretsIn(text).map(({ kind, line }) => ({ kind, text: i + 1, line })))
   if (found.length === 0) return { passed: true, reason: 'holds no secrets of a known shape', facts: { port } }
   const places = found.slice(0, 5).map(({ kind, text, line }) => {

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { MAX_SAFETY_BYTES, PortNameSchema, readPort, textsIn, tooLarge } from '../facts.ts'
 import type { CheckResult, Gate, GateFacts } from '../gate.ts'
+import { MAX_SAFETY_BYTES, PortNameSchema, readPort, textsIn, tooLargeResult } from '../read-facts.ts'
 
 /** A sign of an attempt to instruct the model that reads the text: its name, and what it looks for. */
 interface InjectionSign {
@@ -94,7 +94,7 @@ export const promptInjectionHeuristics: Gate<PromptInjection> = {
 
 function check({ port }: PromptInjection, facts: GateFacts): CheckResult {
   const texts = textsIn(readPort(facts, port))
-  if (texts === undefined) return tooLarge(port, MAX_SAFETY_BYTES)
+  if (texts === undefined) return tooLargeResult(port, MAX_SAFETY_BYTES)
   const signs = [...new Set(texts.flatMap(signsIn))]
   if (signs.length === 0) {
     return { passed: true, reason: 'shows no known sign of prompt injection (a heuristic)', facts: { port } }

@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import type { Json } from '../../text/canonical.ts'
-import { oneSentence } from '../../text/redact.ts'
-import { checkQuote, indexQuotes, type QuoteFinding } from '../../text/verbatim.ts'
-import { PortNameSchema, readEvidence, readPort, wrongType } from '../facts.ts'
+import { safeOneLine } from '../../text/redact.ts'
+import { checkQuote, indexQuoteSources, type QuoteFinding } from '../../text/verbatim-quotes.ts'
 import type { CheckResult, Gate, GateFacts } from '../gate.ts'
+import { PortNameSchema, readPort, readPortEvidence, wrongTypeResult } from '../read-facts.ts'
 
 const MAX_QUOTES = 500
 /** Words of evidence times quotes: about 300 ms at worst (every quote spliced). */
@@ -16,7 +16,7 @@ const QuoteVerbatimSchema = z.strictObject({
 })
 type QuoteVerbatim = z.infer<typeof QuoteVerbatimSchema>
 
-/** What a found quote is: shared/text/verbatim.ts. */
+/** What a found quote is: shared/text/verbatim-quotes.ts. */
 export const quoteVerbatim: Gate<QuoteVerbatim> = {
   type: 'quote_verbatim',
   summary:
@@ -49,11 +49,11 @@ interface Quote {
 function check({ port, evidence, min }: QuoteVerbatim, facts: GateFacts): CheckResult {
   const value = readPort(facts, port)
   const quotes = readQuotes(value)
-  if (quotes === undefined) return wrongType(port, 'a list of quotes (texts or {quote, source_id})', value)
+  if (quotes === undefined) return wrongTypeResult(port, 'a list of quotes (texts or {quote, source_id})', value)
   if (quotes.length > MAX_QUOTES) return tooMuch(port, `at most ${MAX_QUOTES} quotes are checked`, quotes.length)
-  const read = readEvidence(facts, evidence)
+  const read = readPortEvidence(facts, evidence)
   if ('unfit' in read) return read.unfit
-  const index = indexQuotes(read.sources)
+  const index = indexQuoteSources(read.sources)
   const words = index.bodies.reduce((sum, body) => sum + body.words.length, 0)
   if (words * quotes.length > MAX_WORK) {
     return tooMuch(port, `at most ${MAX_WORK} words are searched (quotes times words of evidence)`, quotes.length)
@@ -88,7 +88,7 @@ function verdict(
   const finding = findings[bad]
   const found = findings.filter((one) => one?.verdict === 'found').length
   if (finding !== undefined) {
-    const reason = `must quote word for word: quote ${bad + 1} "${oneSentence(quotes[bad]?.quote ?? '', 80)}" ${say(finding)}`
+    const reason = `must quote word for word: quote ${bad + 1} "${safeOneLine(quotes[bad]?.quote ?? '', 80)}" ${say(finding)}`
     return { passed: false, reason, facts: { port, quote: bad + 1, ...finding } }
   }
   if (found < min) {
@@ -100,7 +100,7 @@ function verdict(
 }
 
 function say(finding: QuoteFinding): string {
-  if (finding.verdict === 'misattributed') return `stands in source "${oneSentence(finding.source_id, 60)}" instead`
+  if (finding.verdict === 'misattributed') return `stands in source "${safeOneLine(finding.source_id, 60)}" instead`
   if (finding.verdict === 'frankenquote') return `is put together of ${finding.parts.length} parts`
   return 'stands in no source'
 }

@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import type { Json } from '../../text/canonical.ts'
 import { strictNumber } from '../../text/numbers.ts'
-import { oneSentence } from '../../text/redact.ts'
-import { PortNameSchema, readPort, unusable, wrongType } from '../facts.ts'
+import { safeOneLine } from '../../text/redact.ts'
 import type { CheckResult, Gate, GateFacts } from '../gate.ts'
+import { PortNameSchema, readPort, unusableReason, wrongTypeResult } from '../read-facts.ts'
 
 const RangeSchema = z
   .strictObject({ port: PortNameSchema, min: z.number().optional(), max: z.number().optional() })
@@ -36,8 +36,8 @@ function checkRange({ port, min, max }: Range, facts: GateFacts): CheckResult {
   const value = readPort(facts, port)
   const number = typeof value === 'string' ? strictNumber(value) : value
   if (typeof number !== 'number' || !Number.isFinite(number)) {
-    if (typeof value !== 'string') return wrongType(port, 'a number', value)
-    const reason = `port ${port} must be a number, is the text "${oneSentence(value, 60)}"`
+    if (typeof value !== 'string') return wrongTypeResult(port, 'a number', value)
+    const reason = `port ${port} must be a number, is the text "${safeOneLine(value, 60)}"`
     return { passed: false, unfit: true, reason, facts: { port, value } }
   }
   const passed = number >= (min ?? number) && number <= (max ?? number)
@@ -71,8 +71,8 @@ function checkMaxValue({ port, max }: MaxValue, facts: GateFacts): CheckResult {
     const reason = passed ? `is ${number}, at most ${max} wanted` : `must be at most ${max}, is ${number}`
     return { passed, reason, facts: { port, value: number, max } }
   }
-  if (typeof value !== 'string') return wrongType(port, 'a number', value)
-  const reason = unusable(port, value) ?? `port ${port} must be a number, is the text "${oneSentence(value, 60)}"`
+  if (typeof value !== 'string') return wrongTypeResult(port, 'a number', value)
+  const reason = unusableReason(port, value) ?? `port ${port} must be a number, is the text "${safeOneLine(value, 60)}"`
   return { passed: false, unfit: true, reason, facts: { port, value } }
 }
 
@@ -108,7 +108,7 @@ export const freshness: Gate<Freshness> = {
 
 function checkFreshness({ port, max_age_sec }: Freshness, facts: GateFacts): CheckResult {
   const times = readTimes(readPort(facts, port))
-  if (times === undefined) return wrongType(port, 'a time or a list of times', readPort(facts, port))
+  if (times === undefined) return wrongTypeResult(port, 'a time or a list of times', readPort(facts, port))
   if (times.length === 0 || times.length > MAX_TIMES) {
     const reason = `port ${port} must have 1 to ${MAX_TIMES} times, has ${times.length}`
     return { passed: false, unfit: true, reason, facts: { port } }
@@ -125,7 +125,7 @@ function checkFreshness({ port, max_age_sec }: Freshness, facts: GateFacts): Che
       facts: { port, oldest_sec: oldest },
     }
   }
-  const seen = `"${oneSentence(bad.time, 60)}" ${ageWords(bad.age)}`
+  const seen = `"${safeOneLine(bad.time, 60)}" ${ageWords(bad.age)}`
   const reason = `must be at most ${max_age_sec} s old: ${seen}`
   return {
     passed: false,

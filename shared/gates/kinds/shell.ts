@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { oneSentence } from '../../text/redact.ts'
+import { safeOneLine } from '../../text/redact.ts'
 import type { CheckResult, Gate, GateFacts } from '../gate.ts'
 import type { GatePorts } from '../gate-ports.ts'
 
@@ -47,7 +47,7 @@ async function check(
   if (ports.shell === undefined) return broken('shell gates cannot run anything here')
   const answer = await ports.shell.run({ argv, timeout_ms })
   if (answer.kind === 'refused') return broken(answer.reason)
-  const shown = `the command ${JSON.stringify(argv.slice(0, 3).map((text) => oneSentence(text, 40)))}`
+  const shown = `the command ${JSON.stringify(argv.slice(0, 3).map((text) => safeOneLine(text, 40)))}`
   if (answer.kind === 'killed') return broken(`${shown} did not end: ${answer.reason}`)
   const { exit_code, stdout, stderr } = answer
   const said = { exit_code, stdout: end(stdout), stderr: end(stderr) }
@@ -63,5 +63,5 @@ function broken(reason: string): CheckResult {
 
 /** What a program says last is what went wrong. */
 function end(text: string): string {
-  return oneSentence(text.slice(-400).trim().slice(-120), 120)
+  return safeOneLine(text.slice(-400).trim().slice(-120), 120)
 }

@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { MAX_WORD_BYTES, splitWords } from '../../text/prose.ts'
-import { quoted } from '../../text/redact.ts'
-import { PortNameSchema, readPort, wrongType } from '../facts.ts'
+import { quotedList } from '../../text/redact.ts'
 import type { CheckResult, Gate, GateFacts } from '../gate.ts'
+import { PortNameSchema, readPort, wrongTypeResult } from '../read-facts.ts'
 
 /** Code points of each side: with the widest band some 40 ms at worst (measured). */
 const MAX_CHARACTERS = 5_000
@@ -38,9 +38,9 @@ export const levenshtein: Gate<Levenshtein> = {
 
 function checkDistance({ port, text, other, max }: Levenshtein, facts: GateFacts): CheckResult {
   const seen = readPort(facts, port)
-  if (typeof seen !== 'string') return wrongType(port, 'text', seen)
+  if (typeof seen !== 'string') return wrongTypeResult(port, 'text', seen)
   const wanted = text ?? readPort(facts, other ?? '')
-  if (typeof wanted !== 'string') return wrongType(other ?? '', 'text', wanted)
+  if (typeof wanted !== 'string') return wrongTypeResult(other ?? '', 'text', wanted)
   if (seen.length > 2 * MAX_CHARACTERS || wanted.length > 2 * MAX_CHARACTERS) return tooLong(port, seen)
   const [a, b] = [[...seen], [...wanted]]
   if (a.length > MAX_CHARACTERS || b.length > MAX_CHARACTERS) return tooLong(port, seen)
@@ -52,7 +52,7 @@ function checkDistance({ port, text, other, max }: Levenshtein, facts: GateFacts
       facts: { port, distance, max },
     }
   }
-  const reason = `must be at most ${max} changes away from ${quoted([wanted])}, is more`
+  const reason = `must be at most ${max} changes away from ${quotedList([wanted])}, is more`
   return { passed: false, reason, facts: { port, max } }
 }
 
@@ -135,9 +135,9 @@ export const rougeN: Gate<Rouge> = {
 
 function checkRouge({ port, reference, reference_port = '', n, min, measure }: Rouge, facts: GateFacts): CheckResult {
   const text = readPort(facts, port)
-  if (typeof text !== 'string') return wrongType(port, 'text', text)
+  if (typeof text !== 'string') return wrongTypeResult(port, 'text', text)
   const wanted = reference ?? readPort(facts, reference_port)
-  if (typeof wanted !== 'string') return wrongType(reference_port, 'text', wanted)
+  if (typeof wanted !== 'string') return wrongTypeResult(reference_port, 'text', wanted)
   if (Math.max(Buffer.byteLength(text), Buffer.byteLength(wanted)) > MAX_WORD_BYTES) {
     const reason = `texts of at most ${MAX_WORD_BYTES} bytes are compared`
     return { passed: false, unfit: true, reason, facts: { port } }

@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { oneSentence, quoted } from '../../text/redact.ts'
+import { quotedList, safeOneLine } from '../../text/redact.ts'
 import { strictUrl, urlsIn } from '../../text/url.ts'
-import { MAX_SAFETY_BYTES, PortNameSchema, readPort, textsIn, tooLarge, wrongType } from '../facts.ts'
 import type { CheckResult, Gate, GateFacts } from '../gate.ts'
+import { MAX_SAFETY_BYTES, PortNameSchema, readPort, textsIn, tooLargeResult, wrongTypeResult } from '../read-facts.ts'
 
 const ValidUrlSchema = z.strictObject({
   port: PortNameSchema,
@@ -29,15 +29,15 @@ export const validUrl: Gate<ValidUrl> = {
 
 function checkValidUrl({ port, schemes }: ValidUrl, facts: GateFacts): CheckResult {
   const value = readPort(facts, port)
-  if (typeof value !== 'string') return wrongType(port, 'a URL', value)
+  if (typeof value !== 'string') return wrongTypeResult(port, 'a URL', value)
   const read = strictUrl(value)
-  const seen = `"${oneSentence(value, 100)}"`
+  const seen = `"${safeOneLine(value, 100)}"`
   if (!read.ok) return { passed: false, reason: `must be a URL, ${seen} ${read.message}`, facts: { port, value } }
   const scheme = read.url.protocol.slice(0, -1)
   if (schemes.some((allowed) => allowed.toLowerCase() === scheme)) {
     return { passed: true, reason: `is a URL with scheme ${scheme}`, facts: { port, scheme } }
   }
-  const reason = `must be a URL with scheme ${quoted(schemes)}, ${seen} has "${scheme}"`
+  const reason = `must be a URL with scheme ${quotedList(schemes)}, ${seen} has "${scheme}"`
   return { passed: false, reason, facts: { port, scheme } }
 }
 
@@ -83,7 +83,7 @@ export const urlAllowList: Gate<UrlAllowList> = {
 
 function checkAllowed({ port, hosts, schemes }: UrlAllowList, facts: GateFacts): CheckResult {
   const texts = textsIn(readPort(facts, port))
-  if (texts === undefined) return tooLarge(port, MAX_SAFETY_BYTES)
+  if (texts === undefined) return tooLargeResult(port, MAX_SAFETY_BYTES)
   const urls = texts.flatMap(urlsIn)
   const allowed = new Set(hosts)
   const refused = urls.flatMap((written) => {
@@ -94,8 +94,8 @@ function checkAllowed({ port, hosts, schemes }: UrlAllowList, facts: GateFacts):
   if (first === undefined) {
     return { passed: true, reason: `all ${urls.length} URLs are allowed`, facts: { port, urls: urls.length } }
   }
-  const wanted = hosts.length === 0 ? 'no URLs' : `only URLs of ${quoted(hosts.slice(0, 5))}`
-  const reason = `must have ${wanted}: take out ${quoted([first.written])}, ${first.why}`
+  const wanted = hosts.length === 0 ? 'no URLs' : `only URLs of ${quotedList(hosts.slice(0, 5))}`
+  const reason = `must have ${wanted}: take out ${quotedList([first.written])}, ${first.why}`
   return { passed: false, reason, facts: { port, refused: refused.slice(0, 5), count: refused.length } }
 }
 

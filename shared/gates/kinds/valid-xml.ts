@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { PortNameSchema, readText } from '../facts.ts'
 import type { CheckResult, Gate, GateFacts } from '../gate.ts'
+import { PortNameSchema, readPortText } from '../read-facts.ts'
 
 const MAX_BYTES = 1_048_576
 
@@ -23,7 +23,7 @@ export const validXml: Gate<ValidXml> = {
 }
 
 function check({ port }: ValidXml, facts: GateFacts): CheckResult {
-  const read = readText(facts, port, MAX_BYTES)
+  const read = readPortText(facts, port, MAX_BYTES)
   if ('unfit' in read) return read.unfit
   const problem = xmlProblem(read.text)
   if (problem === undefined) return { passed: true, reason: 'is well-formed XML', facts: { port } }

@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import type { Json } from '../../text/canonical.ts'
-import { oneSentence } from '../../text/redact.ts'
-import { PortNameSchema, readRef, unusable, wrongType } from '../facts.ts'
+import { safeOneLine } from '../../text/redact.ts'
 import type { CheckResult, Gate, GateFacts, Held } from '../gate.ts'
 import type { GatePorts } from '../gate-ports.ts'
+import { PortNameSchema, readPortRef, unusableReason, wrongTypeResult } from '../read-facts.ts'
 
 const OBJECT_REF = /^objstore:\/\/[^/\s]+\/[0-9a-f]{64}$/
 const isObjectRef = (value: Json): boolean => typeof value === 'string' && OBJECT_REF.test(value)
@@ -54,11 +54,11 @@ export const portType: Gate<PortType> = {
 }
 
 function checkType({ port, expected }: PortType, facts: GateFacts): CheckResult {
-  const value = readRef(facts, port)
-  if (value === undefined || unusable(port, value) !== undefined) return wrongType(port, expected, value)
+  const value = readPortRef(facts, port)
+  if (value === undefined || unusableReason(port, value) !== undefined) return wrongTypeResult(port, expected, value)
   if (TYPES[expected](value)) return { passed: true, reason: `port ${port} is ${expected}`, facts: { port, expected } }
   // The type is what is judged here, so the negation may pass.
-  const { unfit: _, ...judged } = wrongType(port, `of type ${expected}`, value)
+  const { unfit: _, ...judged } = wrongTypeResult(port, `of type ${expected}`, value)
   return judged
 }
 
@@ -99,12 +99,12 @@ export const artifactExists: Gate<ArtifactExists> = {
 
 async function checkArtifact(params: ArtifactExists, facts: GateFacts, ports: GatePorts): Promise<CheckResult> {
   const { port, sha256, min_bytes } = params
-  const ref = readRef(facts, port)
-  if (typeof ref !== 'string') return wrongType(port, 'an object ref', ref)
+  const ref = readPortRef(facts, port)
+  if (typeof ref !== 'string') return wrongTypeResult(port, 'an object ref', ref)
   if (ports.objectFacts === undefined) {
     return { passed: false, error: true, reason: 'objects cannot be looked at in this place', facts: { port } }
   }
-  const shown = oneSentence(ref, 120)
+  const shown = safeOneLine(ref, 120)
   if (!REF.test(ref)) {
     const reason = `port ${port} must be an object ref (objstore://tenant/sha256), is "${shown}"`
     return { passed: false, reason, facts: { port } }

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Evidence, LocatedMarker } from '../evidence.ts'
 import { wildcardMatcher } from '../glob.ts'
-import { sameDashes } from '../marker.ts'
+import { normaliseDashes } from '../marker.ts'
 import { CRITERION_BASE, type CriterionKind, type Judgement, sourceOf } from './criterion.ts'
 
 const KEY = /^[A-Z][A-Z0-9_-]*(?::[^\]\r\n]+)?$/
@@ -34,8 +34,8 @@ function judge({ marker }: MarkerRequired, { markers }: Evidence): Judgement {
 
 function fitting(wanted: string): (marker: LocatedMarker) => boolean {
   const colon = wanted.indexOf(':')
-  const key = sameDashes(colon < 0 ? wanted : wanted.slice(0, colon))
+  const key = normaliseDashes(colon < 0 ? wanted : wanted.slice(0, colon))
   if (colon < 0) return ({ type }) => type === key
-  const fits = wildcardMatcher(sameDashes(wanted.slice(colon + 1)))
-  return ({ type, subtype }) => type === key && subtype !== undefined && fits(sameDashes(subtype))
+  const fits = wildcardMatcher(normaliseDashes(wanted.slice(colon + 1)))
+  return ({ type, subtype }) => type === key && subtype !== undefined && fits(normaliseDashes(subtype))
 }

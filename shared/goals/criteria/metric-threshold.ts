@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { Evidence, LocatedMarker } from '../evidence.ts'
-import { isMetricName, metricValue, sameDashes } from '../marker.ts'
+import { isMetricName, metricValue, normaliseDashes } from '../marker.ts'
 import { CRITERION_BASE, type CriterionKind, type Judgement, sourceOf } from './criterion.ts'
 
 /** The operators of a metric_threshold, `tolerance` in favour of the metric; `!=` must be further away than it. */
@@ -60,7 +60,7 @@ function judge(criterion: MetricThreshold, evidence: Evidence): Judgement {
 }
 
 function lastOf(metric: string, { markers }: Evidence): LocatedMarker | undefined {
-  const name = sameDashes(metric)
+  const name = normaliseDashes(metric)
   return markers.findLast(({ type, subtype }) => type === 'METRIC' && subtype === name)
 }
 

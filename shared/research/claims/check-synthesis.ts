@@ -1,13 +1,26 @@
 import { numbersIn } from '../../text/numbers.ts'
 import { citationsIn } from '../../text/prose.ts'
-import { isLead, outsideQuotations, plainMarks, quotationsIn } from '../../text/quotations.ts'
-import { checkQuote, indexQuotes, type QuoteFinding, type QuoteIndex, standsThere } from '../../text/verbatim.ts'
-import type { Evidence } from '../payloads/evidence.ts'
-import { claimLines, echoEvidence, UNSUPPORTED_MARK } from './answer-lines.ts'
-import { refsIn, withoutReferences } from './evidence-references.ts'
-import { PRONOUNS } from './omissions.ts'
+import { isQuoteLeadIn, normalizeMarks, quotationsIn, withoutQuotations } from '../../text/quotations.ts'
+import {
+  checkQuote,
+  indexQuoteSources,
+  isVerbatimIn,
+  type QuoteFinding,
+  type QuoteIndex,
+} from '../../text/verbatim-quotes.ts'
+import type { Evidence } from '../payloads/candidate-and-evidence.ts'
+import { PRONOUNS } from './allowed-cuts.ts'
+import { claimLines, evidenceAsLines, UNSUPPORTED_MARK } from './claim-lines.ts'
+import {
+  type ClaimHow,
+  judgeClaim,
+  type Passages,
+  readPassages,
+  type SupportStatus,
+  splitSentences,
+} from './claim-support.ts'
+import { referencesIn, withoutAnyReference } from './evidence-references.ts'
 import { citableText, plainName, type ShownEvidence } from './shown-evidence.ts'
-import { type ClaimHow, cutSentences, judgeClaim, type Passages, readPassages, type SupportStatus } from './support.ts'
 
 /** What an item of evidence says, and where it is stored. */
 export type CitedEvidence = ShownEvidence &
@@ -38,7 +51,7 @@ export function checkSynthesis(
   evidence: readonly CitedEvidence[],
 ): readonly SentenceFinding[] {
   const sources = evidence.map((item, place) => ({ id: `${place + 1}`, text: citableText(item) }))
-  const index = indexQuotes(sources)
+  const index = indexQuoteSources(sources)
   const numbers = evidence.map(numbersOf)
   const read = new Map<number, Passages>()
   const passages = (place: number) => {
@@ -49,7 +62,7 @@ export function checkSynthesis(
   }
   const known = { evidence, index, numbers, passages }
   // What is shown of the evidence where an answer cites none is the evidence itself.
-  const echoed = new Map(echoEvidence(evidence).map((line, at) => [line, at + 1]))
+  const echoed = new Map(evidenceAsLines(evidence).map((line, at) => [line, at + 1]))
   let before: SentenceFinding | undefined
   return claimLines(topic, synthesis).flatMap(({ text, sentences }) => {
     const place = echoed.get(text.trim())
@@ -92,7 +105,7 @@ export function isGrounded({ status, unknown_refs }: SentenceFinding): boolean {
 }
 
 /** Whether a sentence was kept although it is unsupported. */
-export function isMarked(sentence: string): boolean {
+export function isMarkedUnsupported(sentence: string): boolean {
   return sentence.startsWith(UNSUPPORTED_MARK)
 }
 
@@ -144,7 +157,7 @@ function cutAtLines(text: string, at: ReadonlySet<string>): readonly string[] {
 }
 
 /** How sentences stand to what they cite, in numbers: `2 of 3 sentences quoted, 1 supported, 0 unsupported`. */
-export function comparedWords(sentences: readonly Pick<SentenceFinding, 'status'>[]): string {
+export function supportCountWords(sentences: readonly Pick<SentenceFinding, 'status'>[]): string {
   const of = (status: SentenceFinding['status']) => sentences.filter((one) => one.status === status).length
   const [quoted, supported, unsupported] = [of('quoted'), of('supported'), of('unsupported')]
   const all = `${sentences.length} ${sentences.length === 1 ? 'sentence' : 'sentences'}`
@@ -167,13 +180,13 @@ function numbersOf(item: CitedEvidence): ReadonlySet<string> {
 function checkSentence(sentence: string, known: Checking): SentenceFinding & Pick<Support, 'leans'> {
   const { evidence, index, numbers } = known
   // Offsets of quotations and citations are those of the text with its marks as they are read.
-  const text = plainMarks(sentence)
-  const refs = refsIn(outsideQuotations(text), evidence)
+  const text = normalizeMarks(sentence)
+  const refs = referencesIn(withoutQuotations(text), evidence)
   const places = [...new Set(refs.flatMap(({ place }) => place ?? []))]
   const quoted = quotationsIn(text).map((at) => ({ ...at, verdict: verdictOf(at.quote, places, index) }))
   // What stands there word for word has its numbers from there.
   const found = quoted.filter(({ verdict }) => verdict === 'found' && places.length > 0)
-  const said = numbersIn(withoutReferences(cutOut(text, found)))
+  const said = numbersIn(withoutAnyReference(cutOut(text, found)))
   const unknown = said.filter(({ key }) => !places.some((place) => numbers[place - 1]?.has(key)))
   const isQuotedWell = quoted.every(({ verdict }) => verdict === undefined || verdict === 'found')
   const support = isQuotedWell ? sentenceSupport(text, places, known) : UNSUPPORTED
@@ -205,7 +218,7 @@ function sentenceSupport(sentence: string, places: readonly number[], known: Che
   const quotes = onlyQuotes(sentence)
   if (quotes !== undefined)
     return allOf(quotes.map((quote) => bestOf(places.map((place) => quotedBy(quote, place, known)))))
-  const claim = withoutReferences(sentence)
+  const claim = withoutAnyReference(sentence)
   const said = (how?: ClaimHow) => bestOf(places.map((place) => bySource(claim, place, known.passages, how)))
   const whole = said({ whole: true })
   if (whole.status !== 'unsupported') return whole
@@ -227,7 +240,7 @@ function sentenceSupport(sentence: string, places: readonly number[], known: Che
 
 /** A piece has a subject of its own, or goes on about the item that was cited before it. */
 function byPiece({ text, cited }: Piece, before: Piece | undefined, { evidence, passages }: Checking): Support {
-  const placesOf = (citation: string) => refsIn(citation, evidence).flatMap(({ place }) => place ?? [])
+  const placesOf = (citation: string) => referencesIn(citation, evidence).flatMap(({ place }) => place ?? [])
   const earlier = before === undefined ? undefined : placesOf(before.cited)
   const all = placesOf(cited).map((place) => {
     const goesOn = earlier === undefined || earlier.includes(place)
@@ -239,7 +252,7 @@ function byPiece({ text, cited }: Piece, before: Piece | undefined, { evidence, 
 
 /** A quotation of several sentences is each of them, and stands there as a whole. */
 function quotedBy(quote: string, place: number, { passages, index }: Checking): Support {
-  const sentences = cutSentences(quote)
+  const sentences = splitSentences(quote)
   if (sentences.length < 2) return bySource(quote, place, passages, { marked: true })
   if (checkQuote(index, quote, `${place}`)?.verdict !== 'found') return UNSUPPORTED
   return allOf(sentences.map((one) => bySource(one, place, passages, { marked: true })))
@@ -248,7 +261,7 @@ function quotedBy(quote: string, place: number, { passages, index }: Checking): 
 /** The quotations, where nothing but them, citations and `The report says` stands in the sentence. */
 function onlyQuotes(sentence: string): readonly string[] | undefined {
   const quotes = quotationsIn(sentence).filter(({ quote }) => /[\p{L}\p{N}]/u.test(quote))
-  const isAlone = quotes.length > 0 && isLead(withoutReferences(outsideQuotations(sentence)))
+  const isAlone = quotes.length > 0 && isQuoteLeadIn(withoutAnyReference(withoutQuotations(sentence)))
   return isAlone ? quotes.map(({ quote }) => quote) : undefined
 }
 
@@ -264,7 +277,7 @@ function isRanking(pieces: readonly Piece[], { evidence, passages }: Checking): 
   const [, word] = /^By ([^:]{1,200}), greatest first: /.exec(pieces[0]?.text ?? '') ?? []
   if (word === undefined || pieces.length < 2) return false
   const values = pieces.map(({ text, cited }, at) => {
-    const [place] = refsIn(cited, evidence).flatMap((ref) => ref.place ?? [])
+    const [place] = referencesIn(cited, evidence).flatMap((ref) => ref.place ?? [])
     const item = evidence[(place ?? 0) - 1]
     const said = at === 0 ? text.replace(/^By [^:]{1,200}, greatest first: /, '') : text
     const label = item?.label ?? item?.entity_id ?? ''
@@ -304,7 +317,7 @@ function restOf(sentence: string): string {
 /** The lists of the extractive model: `Found there: Sensor S1 [1], Sensor S2 [2].`, nothing but names. */
 function areNames(pieces: readonly Piece[], { evidence }: Checking): boolean {
   return pieces.every(({ text, cited }) =>
-    refsIn(cited, evidence).some(({ place }) => place !== undefined && isName(text, evidence[place - 1])),
+    referencesIn(cited, evidence).some(({ place }) => place !== undefined && isName(text, evidence[place - 1])),
   )
 }
 
@@ -324,7 +337,7 @@ function verdictOf(quote: string, places: readonly number[], index: QuoteIndex):
   const sources = places.length === 0 ? [undefined] : places.map(String)
   const verdicts = sources.map((source) => checkQuote(index, quote, source)?.verdict)
   if (verdicts.includes('found')) return 'found'
-  const isThere = verdicts[0] !== undefined || sources.some((source) => standsThere(index, quote, source))
+  const isThere = verdicts[0] !== undefined || sources.some((source) => isVerbatimIn(index, quote, source))
   return isThere ? verdicts[0] : 'not_found'
 }
 

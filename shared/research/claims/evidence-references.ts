@@ -1,6 +1,6 @@
 import { refuseEntityId } from '../../graph/entity-id.ts'
 import { citationsIn } from '../../text/prose.ts'
-import type { Evidence } from '../payloads/evidence.ts'
+import type { Evidence } from '../payloads/candidate-and-evidence.ts'
 
 /** A reference of an answer to its evidence: what it says, and the place from 1 of what it names, if it names any. */
 export interface EvidenceRef {
@@ -11,13 +11,13 @@ export interface EvidenceRef {
 export type Items = readonly Pick<Evidence, 'entity_id' | 'objectstore_ref'>[]
 
 /** Citations (`[1]`, `[an.entity.id]`), then six-part ids and object refs that stand in the prose. */
-export function refsIn(text: string, evidence: Items): readonly EvidenceRef[] {
+export function referencesIn(text: string, evidence: Items): readonly EvidenceRef[] {
   const cited = citationsIn(text).flatMap(({ ids }) => ids)
   return [...new Set([...cited, ...refsInProse(text)])].map((ref) => ({ ref, place: placeOf(ref, evidence) }))
 }
 
 /** The same text without the references; a citation keeps its others. */
-export function withoutRefs(text: string, refs: ReadonlySet<string>): string {
+export function withoutReferencesTo(text: string, refs: ReadonlySet<string>): string {
   let from = 0
   const kept: string[] = []
   for (const { ids, at, end } of citationsIn(text)) {
@@ -31,7 +31,7 @@ export function withoutRefs(text: string, refs: ReadonlySet<string>): string {
 }
 
 /** What is left to read when citations, ids and object refs are taken out. */
-export function withoutReferences(text: string): string {
+export function withoutAnyReference(text: string): string {
   let from = 0
   const kept: string[] = []
   for (const { at, end } of citationsIn(text)) {

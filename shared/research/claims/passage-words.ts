@@ -1,4 +1,4 @@
-import { plainMarks } from '../../text/quotations.ts'
+import { normalizeMarks } from '../../text/quotations.ts'
 
 /** A word of a claim or a passage as the two are compared. Articles are none: the word behind one knows of it. */
 export interface PassageWord {
@@ -92,7 +92,7 @@ const GOES_ON: ReadonlySet<string> = new Set([
 ])
 
 function clean(text: string): string {
-  return plainMarks(text)
+  return normalizeMarks(text)
     .replace(/(?<![\p{L}\p{N}])_{1,3}(?=[\p{L}\p{N}])|(?<=[\p{L}\p{N}.!?])_{1,3}(?![\p{L}\p{N}])/gu, ' ')
     .normalize('NFKC')
     .replace(/[\u2018\u2019]/g, '’')
@@ -324,7 +324,7 @@ export function isSameWord(a: PassageWord, b: PassageWord | undefined, exactly: 
 }
 
 /** Where all words of a claim stand one after the other: the place of the last. */
-export function runEnd(
+export function matchEnd(
   said: readonly PassageWord[],
   words: readonly PassageWord[],
   from: number,
@@ -364,15 +364,15 @@ function withStems(words: string): ReadonlySet<string> {
 }
 
 /** A month, a name or a thing is none of them: `on 3 May`, `Will Reed`, `the plan`. */
-export function isTurning({ key, stem: base, kind, raw, article }: PassageWord): boolean {
+export function isQualifier({ key, stem: base, kind, raw, article }: PassageWord): boolean {
   if (kind === 'name' && /^(?:may|will|hope)$/.test(raw)) return false
   if (article && NOUNS.has(key)) return false
   return TURNING.has(key) || TURNING.has(base) || isSign(key)
 }
 
 /** What holds of all of its clause or not at all; `about 840` and `than` only of the amount behind them. */
-export function isAbsolute(word: PassageWord): boolean {
-  return isTurning(word) && !NEARLY.has(word.key) && word.key !== 'than'
+export function isClauseQualifier(word: PassageWord): boolean {
+  return isQualifier(word) && !NEARLY.has(word.key) && word.key !== 'than'
 }
 
 const NOUNS: ReadonlySet<string> = new Set(
@@ -385,7 +385,7 @@ export const OF_THE_WHOLE = withStems(
 )
 
 /** What makes the most of a few, or the first of many: it holds of all that stands with it only. */
-export function isUniversal({ key, kind, article }: PassageWord): boolean {
+export function isSuperlative({ key, kind, article }: PassageWord): boolean {
   if (kind !== 'word') return false
   return (
     (key.length > 5 && key.endsWith('est') && !NO_SUPERLATIVE.has(key)) ||

@@ -1,20 +1,26 @@
 import { DRESS } from '../../text/prose.ts'
-import type { Evidence } from '../payloads/evidence.ts'
+import type { Evidence } from '../payloads/candidate-and-evidence.ts'
 import type { SaidSentence } from '../payloads/result.ts'
 import {
+  type CitedEvidence,
+  checkSynthesis,
+  isGrounded,
+  isMarkedUnsupported,
+  type SentenceFinding,
+} from './check-synthesis.ts'
+import {
   claimLines,
-  doubtedNote,
-  echoEvidence,
+  doubtedSentencesNote,
+  evidenceAsLines,
   isHonestNoAnswer,
-  markedNote,
+  markedSentencesNote,
   NONE_QUOTED,
-  noAnswer,
-  referencesNote,
-  takenNote,
+  noAnswerText,
+  removedReferencesNote,
+  removedSentencesNote,
   UNSUPPORTED_MARK,
-} from './answer-lines.ts'
-import { type CitedEvidence, checkSynthesis, isGrounded, isMarked, type SentenceFinding } from './check-synthesis.ts'
-import { withoutRefs } from './evidence-references.ts'
+} from './claim-lines.ts'
+import { withoutReferencesTo } from './evidence-references.ts'
 
 /** An answer as it may be published, and what had to be done for it. */
 interface RepairedSynthesis {
@@ -45,18 +51,18 @@ export function repairSynthesis(
   how: RepairHow = {},
 ): RepairedSynthesis {
   if (evidence.length === 0)
-    return { synthesis: noAnswer(topic), sentences: [], degraded_reason: 'there is no evidence' }
+    return { synthesis: noAnswerText(topic), sentences: [], degraded_reason: 'there is no evidence' }
   if (isHonestNoAnswer(synthesis, topic)) return { synthesis, sentences: [] }
   const unknown = new Set(checkSynthesis(topic, synthesis, evidence).flatMap(({ unknown_refs }) => unknown_refs))
-  const known = unknown.size === 0 ? synthesis : withoutRefs(synthesis, unknown)
+  const known = unknown.size === 0 ? synthesis : withoutReferencesTo(synthesis, unknown)
   const { text, taken, findings } = mendSentences({ topic, evidence, how }, known)
   const doubted = how.doubts?.size ?? 0
   const cites = findings.some(({ places }) => places.length > 0)
   const notes = [
-    ...(unknown.size === 0 ? [] : [referencesNote(unknown.size)]),
-    ...(taken === 0 ? [] : [how.keep_unsupported === true ? markedNote(taken) : takenNote(taken)]),
-    ...(taken === 0 || doubted === 0 ? [] : [doubtedNote(doubted)]),
-    ...(cites ? [] : [NONE_QUOTED, ...echoEvidence(evidence)]),
+    ...(unknown.size === 0 ? [] : [removedReferencesNote(unknown.size)]),
+    ...(taken === 0 ? [] : [how.keep_unsupported === true ? markedSentencesNote(taken) : removedSentencesNote(taken)]),
+    ...(taken === 0 || doubted === 0 ? [] : [doubtedSentencesNote(doubted)]),
+    ...(cites ? [] : [NONE_QUOTED, ...evidenceAsLines(evidence)]),
   ]
   const whole = [text.trim(), ...notes].filter((line) => line !== '').join('\n')
   const sentences = findings.map((finding) => saidSentence(finding, how))
@@ -103,13 +109,13 @@ function mendSentences(settling: Repairing, synthesis: string, before = 0): Repa
 const FENCE = /^\s{0,20}(?:```|~~~)/
 
 function isBad(finding: SentenceFinding, { keep_unsupported, doubts }: RepairHow): boolean {
-  if (keep_unsupported === true && isMarked(finding.sentence)) return false
+  if (keep_unsupported === true && isMarkedUnsupported(finding.sentence)) return false
   return !isGrounded(finding) || doubts?.has(finding.sentence) === true
 }
 
 /** A sentence that falls in two behind its mark has two marks: those that stand there are counted. */
 function countTaken(findings: readonly SentenceFinding[], removed: number, { keep_unsupported }: RepairHow): number {
-  return keep_unsupported === true ? findings.filter(({ sentence }) => isMarked(sentence)).length : removed
+  return keep_unsupported === true ? findings.filter(({ sentence }) => isMarkedUnsupported(sentence)).length : removed
 }
 
 /** The line with what is left of its sentences; gone where nothing is. */

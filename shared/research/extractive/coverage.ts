@@ -1,9 +1,14 @@
 import { strictNumber } from '../../text/numbers.ts'
 import { factText, groupFacts, plainName, type ShownEvidence } from '../claims/shown-evidence.ts'
+import {
+  kilometresBetween,
+  type NearLocation,
+  questionWithoutTimeAndLocation,
+  readNearLocation,
+} from '../question/hint-patterns.ts'
 import { askedRelation, contentTerms, namesIn } from '../question/terms.ts'
-import { kilometresBetween, type NearLocation, nearLocation, plainQuestion } from '../question/words.ts'
-import { alongPath } from './path.ts'
-import { chainUnits, type EvidenceUnit, evidenceUnits } from './units.ts'
+import { chooseLinkedUnits, type EvidenceUnit, evidenceUnits } from './evidence-units.ts'
+import { followQuestionPath } from './question-path.ts'
 
 /** What the evidence says to a question. */
 export interface Coverage {
@@ -38,7 +43,7 @@ const SHORT = 3
  * Same question, same evidence, same units.
  */
 export function coverQuestion(topic: string, evidence: readonly ShownEvidence[]): Coverage {
-  const question = plainQuestion(topic).replaceAll(COMPARATIVE, ' ')
+  const question = questionWithoutTimeAndLocation(topic).replaceAll(COMPARATIVE, ' ')
   const terms = [...new Set(contentTerms(question))]
   const units = evidenceUnits(evidence)
   const labels = [...new Set(evidence.flatMap(({ label }) => label ?? []))]
@@ -58,13 +63,13 @@ interface AskedQuestion {
 }
 
 function lyingThere({ topic, evidence }: AskedQuestion): Coverage | undefined {
-  const { places, isAll } = thingsFound(topic, evidence)
+  const { places, isAll } = thingsInRange(topic, evidence)
   const covered = places.length > 0
   return isAll ? { units: [], missing: [], relation: [], share: covered ? 1 : 0, covered } : undefined
 }
 
 function described({ question, evidence, labels, terms, weights }: AskedQuestion): Coverage | undefined {
-  const along = alongPath(question, { evidence, labels })
+  const along = followQuestionPath(question, { evidence, labels })
   if (along === undefined) return undefined
   const covered = along.units.length > 0
   return { ...along, relation: terms, share: shareOf(terms, along.missing, weights), covered }
@@ -89,11 +94,11 @@ function inChains({ question, terms, evidence, units, labels, weights }: AskedQu
   // A name alone asks nothing of it: then any unit with the name will do.
   const starts = relation.length > 0 && named.length > 0 ? named : [undefined]
   const chains = starts.map((start) => {
-    if (start === undefined) return chainUnits(units, { open: terms, weights })
+    if (start === undefined) return chooseLinkedUnits(units, { open: terms, weights })
     const wanted = { open: relation, weights, start: startOf(start) }
-    const own = chainUnits(unitsOf(start, evidence, units), wanted)
+    const own = chooseLinkedUnits(unitsOf(start, evidence, units), wanted)
     // What a thing says of itself needs no other thing.
-    return relation.every((term) => own.some((unit) => unit.terms.has(term))) ? own : chainUnits(units, wanted)
+    return relation.every((term) => own.some((unit) => unit.terms.has(term))) ? own : chooseLinkedUnits(units, wanted)
   })
   const kept = [...new Set(chains.flat())].slice(0, ANSWER_UNITS)
   const said = new Set([...kept.flatMap((unit) => [...unit.terms]), ...names])
@@ -203,9 +208,9 @@ interface ThingsFound {
 }
 
 /** The things of the evidence that lie where the question says, or were found by when they were; of the type it names. */
-export function thingsFound(topic: string, evidence: readonly ShownEvidence[]): ThingsFound {
-  const circle = nearLocation(topic.replaceAll('_', ' '))
-  const asked = contentTerms(plainQuestion(topic))
+export function thingsInRange(topic: string, evidence: readonly ShownEvidence[]): ThingsFound {
+  const circle = readNearLocation(topic.replaceAll('_', ' '))
+  const asked = contentTerms(questionWithoutTimeAndLocation(topic))
   const types = new Set(evidence.flatMap(typeTerms).filter((term) => asked.includes(term)))
   const placed = evidence.map((item, at) => ({ item, place: at + 1, far: distance(item, circle) }))
   const found = placed

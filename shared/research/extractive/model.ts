@@ -1,15 +1,15 @@
 import * as z from 'zod'
 import { sentencesIn } from '../../text/prose.ts'
-import { EXTRACTIVE_NOTE, MORE_MAY_FIT, noAnswer } from '../claims/answer-lines.ts'
+import { EXTRACTIVE_NOTE, MORE_MAY_FIT, noAnswerText } from '../claims/claim-lines.ts'
 import { plainName, type ShownEvidence } from '../claims/shown-evidence.ts'
-import { type Decoded, decodePayload } from '../payloads/decode.ts'
-import { type Candidate, CandidateSchema } from '../payloads/evidence.ts'
-import type { RouteDecision } from '../payloads/route.ts'
+import { type Candidate, CandidateSchema } from '../payloads/candidate-and-evidence.ts'
+import { type Decoded, decodePayload } from '../payloads/codec.ts'
+import type { RouteDecision } from '../payloads/route-decision.ts'
 import type { AssessmentOutput } from '../payloads/stage-outputs.ts'
 import { type Hints, readSearchHints } from '../question/search-hints.ts'
 import { contentTerms, isNamedIn, wordsWithTerms } from '../question/terms.ts'
-import { type Coverage, compareFacts, coverQuestion, thingsFound } from './coverage.ts'
-import { type EvidenceUnit, evidenceUnits } from './units.ts'
+import { type Coverage, compareFacts, coverQuestion, thingsInRange } from './coverage.ts'
+import { type EvidenceUnit, evidenceUnits } from './evidence-units.ts'
 
 const topic = z.string()
 const FactSchema = z.object({ predicate: z.string(), object: z.string(), object_id: z.string().optional() })
@@ -39,7 +39,7 @@ export type AskingStage = keyof typeof ANSWERS
  * The extractive model: what a stage asks, as data beside the prompt (the inputs of its dispatch), to the JSON text a
  * language model would answer. Deterministic; it reads no prompt and obeys no text.
  */
-export function extractiveText(stage: AskingStage, inputs: unknown): Decoded<string> {
+export function runExtractiveModel(stage: AskingStage, inputs: unknown): Decoded<string> {
   const answer = ANSWERS[stage](inputs)
   return answer.ok ? { ok: true, value: JSON.stringify(answer.value) } : answer
 }
@@ -65,7 +65,7 @@ export function extractiveAnswer(topic: string, evidence: readonly ShownEvidence
   const coverage = coverQuestion(topic, evidence)
   if (coverage.covered) {
     const compared = compareFacts(topic, evidence)
-    const found = thingsFound(topic, evidence)
+    const found = thingsInRange(topic, evidence)
     const said = found.isAll ? [] : unitsToSay(coverage, evidence).map(unitLine)
     const lines = compared === undefined ? said : [compared]
     const more = (coverage.things ?? 0) > 1 ? [MORE_MAY_FIT] : []
@@ -73,7 +73,7 @@ export function extractiveAnswer(topic: string, evidence: readonly ShownEvidence
   }
   const lacking = wordsWithTerms(topic, coverage.missing)
   const told = lacking.length === 0 ? [] : [`Note: no evidence linked to the question says: ${lacking.join(', ')}.`]
-  return [noAnswer(topic), ...told, EXTRACTIVE_NOTE].join('\n')
+  return [noAnswerText(topic), ...told, EXTRACTIVE_NOTE].join('\n')
 }
 
 /** A question that is a name alone asks what is known: more of the item it chose. */

@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { Fault } from '../../errors.ts'
-import { type Decoded, decodePayload, type PayloadKind, payloadError, readPayload } from './decode.ts'
+import { type Decoded, decodePayload, type PayloadKind, payloadError, readPayload } from './codec.ts'
 import { intentKind } from './intent.ts'
 import { searchResultKind } from './result.ts'
-import { routeDecisionKind } from './route.ts'
+import { routeDecisionKind } from './route-decision.ts'
 import { assessmentOutputKind, classifierOutputKind, executionOutputKind } from './stage-outputs.ts'
 
 /** The name of a payload on the wire. */
@@ -66,7 +66,7 @@ const REGISTRY: PayloadRegistry = openPayloadRegistry()
 registerPayloads(REGISTRY)
 
 /** Reads a payload of the chain by its category, as it is or in the envelope it travels in. */
-export function readCategory(category: Parameters<typeof researchType>[0], input: unknown): Decoded<unknown> {
+export function readPayloadOfCategory(category: Parameters<typeof researchType>[0], input: unknown): Decoded<unknown> {
   if (!isEnvelope(input)) return readPayload(kindOf(category), input)
   const opened = readEnvelope(input)
   if (!opened.ok || opened.value.type.category === category) return opened

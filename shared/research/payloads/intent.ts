@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { canonicalJson, sha256 } from '../../text/canonical.ts'
-import { hintErrors, type PayloadKind, refuseBlank, refuseRange } from './decode.ts'
+import { blankErrors, hintErrors, type PayloadKind, rangeErrors } from './codec.ts'
 
 /**
  * What a caller asks for (docs/research.md, "Intent"): never entity ids or predicates, those are what the chain finds.
@@ -22,10 +22,10 @@ export type Intent = z.infer<typeof IntentSchema>
 export const intentKind: PayloadKind<Intent> = {
   schema: IntentSchema,
   validate: ({ topic, hints, budget_tokens, max_iterations }) => [
-    ...refuseBlank('topic', topic),
+    ...blankErrors('topic', topic),
     ...hintErrors('hints', hints),
-    ...refuseRange('budget_tokens', budget_tokens),
-    ...refuseRange('max_iterations', max_iterations),
+    ...rangeErrors('budget_tokens', budget_tokens),
+    ...rangeErrors('max_iterations', max_iterations),
   ],
 }
 

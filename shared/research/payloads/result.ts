@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Json } from '../../text/canonical.ts'
-import { encodePayload, itemErrors, type PayloadKind, refuseBlank, refuseRange } from './decode.ts'
-import { type Evidence, EvidenceSchema, evidenceKind } from './evidence.ts'
+import { type Evidence, EvidenceSchema, evidenceKind } from './candidate-and-evidence.ts'
+import { blankErrors, encodePayload, itemErrors, type PayloadKind, rangeErrors } from './codec.ts'
 
 /** What the chain did to find the answer (docs/research.md, "SearchResult"). */
 const DecompTraceSchema = z.object({
@@ -47,10 +47,10 @@ export const searchResultKind: PayloadKind<SearchResult> = {
   schema: SearchResultSchema,
   validate: ({ evidence, synthesis, decomp_trace, tokens_used, iterations }) => [
     ...itemErrors('evidence', evidenceKind, evidence),
-    ...refuseBlank('synthesis', synthesis),
-    ...refuseRange('decomp_trace.retighten_rounds', decomp_trace?.retighten_rounds),
-    ...refuseRange('tokens_used', tokens_used),
-    ...refuseRange('iterations', iterations),
+    ...blankErrors('synthesis', synthesis),
+    ...rangeErrors('decomp_trace.retighten_rounds', decomp_trace?.retighten_rounds),
+    ...rangeErrors('tokens_used', tokens_used),
+    ...rangeErrors('iterations', iterations),
   ],
 }
 
@@ -61,7 +61,10 @@ const MOST_CHARACTERS = 1_048_576
  * What a research block publishes, by the names of its ports (shared/document/ports.ts). `texts`: what each item
  * of evidence was read as when the answer was held against it; without, its snippet.
  */
-export function resultValues(result: SearchResult, texts: readonly string[] = []): Readonly<Record<string, Json>> {
+export function researchBlockOutputs(
+  result: SearchResult,
+  texts: readonly string[] = [],
+): Readonly<Record<string, Json>> {
   // A payload is JSON by its schema.
   const encoded = encodePayload(SearchResultSchema, result) as Readonly<Record<string, Json>>
   const { decomp_trace } = encoded

@@ -1,7 +1,13 @@
 import * as z from 'zod'
-import { itemErrors, type PayloadKind, payloadError, refuseBlank, refuseOther, refuseRange } from './decode.ts'
-import { CandidateSchema, CLASSIFIER_TIERS, candidateKind, EvidenceSchema, evidenceKind } from './evidence.ts'
-import { ROUTE_ACTIONS } from './route.ts'
+import {
+  CandidateSchema,
+  CLASSIFIER_TIERS,
+  candidateKind,
+  EvidenceSchema,
+  evidenceKind,
+} from './candidate-and-evidence.ts'
+import { blankErrors, itemErrors, type PayloadKind, payloadError, rangeErrors, unlistedErrors } from './codec.ts'
+import { ROUTE_ACTIONS } from './route-decision.ts'
 
 /** What nl_classify emits: hints and the first candidates (docs/research.md, "ClassifierOutput"). */
 export const ClassifierOutputSchema = z.object({
@@ -21,9 +27,9 @@ export type ClassifierOutput = z.infer<typeof ClassifierOutputSchema>
 export const classifierOutputKind: PayloadKind<ClassifierOutput> = {
   schema: ClassifierOutputSchema,
   validate: ({ topic, tier, confidence, candidates }) => [
-    ...refuseBlank('topic', topic),
-    ...refuseOther('tier', tier || '0', CLASSIFIER_TIERS),
-    ...refuseRange('confidence', confidence, { most: 1 }),
+    ...blankErrors('topic', topic),
+    ...unlistedErrors('tier', tier || '0', CLASSIFIER_TIERS),
+    ...rangeErrors('confidence', confidence, { most: 1 }),
     ...itemErrors('candidates', candidateKind, candidates),
   ],
 }
@@ -46,11 +52,11 @@ type ExecutionOutput = z.infer<typeof ExecutionOutputSchema>
 export const executionOutputKind: PayloadKind<ExecutionOutput> = {
   schema: ExecutionOutputSchema,
   validate: ({ topic, action, evidence, subquery_count, degraded, budget_tokens_used }) => [
-    ...refuseBlank('topic', topic),
+    ...blankErrors('topic', topic),
     ...(action || degraded ? [] : [payloadError('field_required', 'action', 'is required unless degraded')]),
     ...itemErrors('evidence', evidenceKind, evidence),
-    ...refuseRange('subquery_count', subquery_count),
-    ...refuseRange('budget_tokens_used', budget_tokens_used),
+    ...rangeErrors('subquery_count', subquery_count),
+    ...rangeErrors('budget_tokens_used', budget_tokens_used),
   ],
 }
 
@@ -74,10 +80,10 @@ export type AssessmentOutput = z.infer<typeof AssessmentOutputSchema>
 export const assessmentOutputKind: PayloadKind<AssessmentOutput> = {
   schema: AssessmentOutputSchema,
   validate: ({ topic, refined_queries, confidence, evidence_count }) => [
-    ...refuseBlank('topic', topic),
-    ...(refined_queries ?? []).flatMap((query, index) => refuseBlank(`refined_queries[${index}]`, query)),
-    ...refuseRange('confidence', confidence, { most: 1 }),
-    ...refuseRange('evidence_count', evidence_count),
+    ...blankErrors('topic', topic),
+    ...(refined_queries ?? []).flatMap((query, index) => blankErrors(`refined_queries[${index}]`, query)),
+    ...rangeErrors('confidence', confidence, { most: 1 }),
+    ...rangeErrors('evidence_count', evidence_count),
   ],
 }
 

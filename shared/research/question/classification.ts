@@ -1,10 +1,10 @@
 import * as z from 'zod'
-import { isStopWord } from '../../graph/search-text.ts'
+import { isStopWord } from '../../graph/search-words.ts'
 import { firstJson } from '../../text/embedded-json.ts'
-import { type Decoded, type PayloadKind, readPayload, refuseRange } from '../payloads/decode.ts'
+import { type Decoded, type PayloadKind, rangeErrors, readPayload } from '../payloads/codec.ts'
+import { answerKindHints, readGeoBounds, readTimeRange, readZoneName } from './hint-patterns.ts'
 import { type Hints, readSearchHints } from './search-hints.ts'
 import { plainWords } from './terms.ts'
-import { geoBounds, questionWords, timeRange, zoneName } from './words.ts'
 
 /**
  * A further tier: 1 lexical or embedding, 3 a model (off by default). It is asked where the keywords found nothing;
@@ -24,7 +24,7 @@ export async function classifyTopic(
   now: Date,
   further: readonly TopicClassifier[],
 ): Promise<Classification & { readonly degraded_reason?: string }> {
-  const known = classifyKeywords(topic, now)
+  const known = classifyByKeywords(topic, now)
   if (known !== undefined) return known
   const failed: string[] = []
   for (const { tier, classify } of further) {
@@ -51,14 +51,14 @@ export interface Classification {
 }
 
 /** Tier 0: keyword patterns. Confidence 1 and no intent where one matched; undefined where none did. */
-export function classifyKeywords(topic: string, now: Date): Classification | undefined {
+export function classifyByKeywords(topic: string, now: Date): Classification | undefined {
   const looked = topic.slice(0, KEYWORD_CHARACTERS)
-  const [time_range, geo_bounds, zone] = [timeRange(looked, now), geoBounds(looked), zoneName(looked)]
+  const [time_range, geo_bounds, zone] = [readTimeRange(looked, now), readGeoBounds(looked), readZoneName(looked)]
   const hints: Hints = {
     ...(time_range === undefined ? {} : { time_range }),
     ...(geo_bounds === undefined ? {} : { geo_bounds }),
     ...(zone === undefined ? {} : { zone }),
-    ...questionWords(looked),
+    ...answerKindHints(looked),
   }
   return Object.keys(hints).length === 0 ? undefined : { tier: '0', intent: '', confidence: 1, hints }
 }
@@ -90,7 +90,7 @@ const ALIKE = 0.6
  * Tier 1: what a question is after by its form, the words of grammar it shares with known questions (Jaccard).
  * Confidence is that part. It writes no hints: a form names nothing to filter by. undefined: it is like none of them.
  */
-export function classifyForm(topic: string): Classification | undefined {
+export function classifyByForm(topic: string): Classification | undefined {
   const asked = formOf(topic)
   let best: { readonly intent: string; readonly confidence: number } = { intent: '', confidence: 0 }
   for (const [intent, question] of FORMS) {
@@ -129,5 +129,5 @@ const AnswerSchema = z.object({
 
 const CLASSIFICATION_ANSWER: PayloadKind<z.output<typeof AnswerSchema>> = {
   schema: AnswerSchema,
-  validate: ({ confidence }) => refuseRange('confidence', confidence, { most: 1 }),
+  validate: ({ confidence }) => rangeErrors('confidence', confidence, { most: 1 }),
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { AGGREGATIONS, type Aggregation, timeRange } from './words.ts'
+import { AGGREGATIONS, type Aggregation, readTimeRange } from './hint-patterns.ts'
 
 /** What the graph and the index are asked for a topic: data only, the same for the same topic and hints. */
 export interface SearchDescription {
@@ -77,7 +77,7 @@ export function readSearchHints(hints: Hints): SearchHints {
  * over them what the topic's own words say.
  */
 export function mergeHints(caller: Readonly<Record<string, string>>, topic: Hints, now: Date): Hints {
-  const recency = caller.recency === undefined ? undefined : timeRange(caller.recency, now)
+  const recency = caller.recency === undefined ? undefined : readTimeRange(caller.recency, now)
   return { ...caller, ...(recency === undefined ? {} : { time_range: recency }), ...topic }
 }
 

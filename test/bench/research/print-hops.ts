@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { findCandidates, findNamed, type SearchWorld } from '../../../functions/research/candidates.ts'
-import { findFollowed, foundHit } from '../../../functions/research/hits.ts'
+import { findByRelations, foundHit } from '../../../functions/research/hits.ts'
 import { atlasEntities } from '../../../scripts/atlas/atlas-entities.ts'
 import { readSources } from '../../../scripts/atlas/sources.ts'
 import { fuseEvidence } from '../../../shared/research/evidence-ranking.ts'
@@ -54,7 +54,7 @@ async function diffused(world: SearchWorld, text: string) {
 async function followed(world: SearchWorld, text: string) {
   const { limit } = describeSearch(text, {})
   const named = await findNamed(world, TENANT, { text })
-  return findFollowed(world, TENANT, { seeds: named.map(({ evidence }) => evidence.entity_id), text, limit })
+  return findByRelations(world, TENANT, { seeds: named.map(({ evidence }) => evidence.entity_id), text, limit })
 }
 
 function idsOf(found: readonly { readonly entity_id: string }[]): readonly string[] {

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { isStopWord, plainWord, searchWords } from '../../../shared/graph/search-text.ts'
+import { isStopWord, plainWord, searchWords } from '../../../shared/graph/search-words.ts'
 import type { Collection } from './collection.ts'
 import { openBenchGraph, TENANT } from './open-bench-graph.ts'
 

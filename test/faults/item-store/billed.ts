@@ -1,4 +1,4 @@
-import { RUN_TABLE, type TableIndex } from '../../../shared/runs/table.ts'
+import { RUN_TABLE, type TableIndex } from '../../../shared/runs/dynamodb-table.ts'
 import { bytesOfMap, sameValue } from './kinds.ts'
 import type { Item } from './refusals.ts'
 

@@ -1,5 +1,5 @@
 import type { AttributeValue, QueryCommandInput } from '@aws-sdk/client-dynamodb'
-import { RUN_TABLE, type TableIndex } from '../../../shared/runs/table.ts'
+import { RUN_TABLE, type TableIndex } from '../../../shared/runs/dynamodb-table.ts'
 import { parsed, termsOf } from './expressions.ts'
 import { bytesOfMap } from './kinds.ts'
 import { resolved, type Scope } from './operands.ts'

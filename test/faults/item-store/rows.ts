@@ -1,4 +1,4 @@
-import { RUN_TABLE, type TableIndex } from '../../../shared/runs/table.ts'
+import { RUN_TABLE, type TableIndex } from '../../../shared/runs/dynamodb-table.ts'
 import { bytesOfMap } from './kinds.ts'
 import { compareText } from './order.ts'
 import { type Item, invalid } from './refusals.ts'

@@ -1,5 +1,5 @@
 import type { DeleteItemCommandInput, PutItemCommandInput, UpdateItemCommandInput } from '@aws-sdk/client-dynamodb'
-import { RUN_TABLE } from '../../../shared/runs/table.ts'
+import { RUN_TABLE } from '../../../shared/runs/dynamodb-table.ts'
 import { writeUnits } from './billed.ts'
 import { parsed, termsOf } from './expressions.ts'
 import { keptMap } from './kinds.ts'

@@ -1,6 +1,6 @@
 import { MAIN_TENANT } from '../../../shared/auth/principal.ts'
-import type { ApprovalItem } from '../../../shared/runs/run-items.ts'
 import type { RunKey } from '../../../shared/runs/run-store.ts'
+import type { ApprovalItem } from '../../../shared/runs/run-store-items.ts'
 import type { System } from '../system.ts'
 import { buttonsOf } from './simulated-slack.ts'
 

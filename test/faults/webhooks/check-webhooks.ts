@@ -1,4 +1,4 @@
-import { wantsEvent } from '../../../shared/webhooks/endpoint.ts'
+import { wantsEvent } from '../../../shared/webhooks/endpoint-deliveries.ts'
 import { readMessageId } from '../../../shared/webhooks/message.ts'
 import type { Logs } from '../check-system.ts'
 import type { System } from '../system.ts'

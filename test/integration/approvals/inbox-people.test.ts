@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { describeAsked } from '../../../functions/approvals/inbox.ts'
+import { describeInboxEntry } from '../../../functions/approvals/inbox-entry.ts'
 import { systemClock } from '../../../infra/local/core.ts'
 import type { ApprovalEntry } from '../../../shared/api/approval-routes.ts'
 import { type AuditedApproval, auditLines } from '../../../shared/approvals/audit.ts'
@@ -25,7 +25,7 @@ async function seenBy(name: string): Promise<ApprovalEntry> {
   const principal: Principal = { kind: 'user', id: name, tenant: 'main', scopes: SCOPES }
   const [one] = asked
   if (one === undefined) throw new Error('nothing is open')
-  return describeAsked(world, principal, one, new Set(Object.keys(one.item.shown)))
+  return describeInboxEntry(world, principal, one, new Set(Object.keys(one.item.shown)))
 }
 
 async function record(run_id: string) {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { DispatchAnswer, Provider } from '../../../shared/providers/provider.ts'
-import { foldRun } from '../../../shared/runs/fold.ts'
+import { foldRun } from '../../../shared/runs/fold-run.ts'
 import { openTestPlace, type TestPlace } from '../test-place.ts'
 import { all, asked, decide, expectVerified } from './ask-place.ts'
 

@@ -1,10 +1,10 @@
-import type { AwsSettings } from '../../../functions/aws/core.ts'
-import { readAwsSettings } from '../../../functions/aws/settings.ts'
+import type { FunctionEnvironment } from '../../../functions/aws/core.ts'
+import { readEnvironment } from '../../../functions/aws/read-environment.ts'
 import { ACCOUNT, REGION } from '../../emulators/aws-client.ts'
 
 /** The settings of one function of a test deployment. */
-export function awsSettings(env: Readonly<Record<string, string>>): AwsSettings {
-  return readAwsSettings({ STAGE: 'test', AWS_REGION: REGION, ...env })
+export function awsSettings(env: Readonly<Record<string, string>>): FunctionEnvironment {
+  return readEnvironment({ STAGE: 'test', AWS_REGION: REGION, ...env })
 }
 
 export function lambdaArn(name: string): string {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import { countAppends } from '../../../functions/aws/run-store/append-metrics.ts'
+import { withAppendMetrics } from '../../../functions/aws/run-store/append-metrics.ts'
 import { assembled } from './assembled.ts'
 import { type Assembly, ROOT, textOf } from './assembly.ts'
 
@@ -31,7 +31,7 @@ const nameOf = (alarm: Readonly<Record<string, unknown>>) => textOf(alarm.AlarmN
 /** All names of metrics the code can write, read in its source: a name nobody writes would be drawn empty for ever. */
 function written(): ReadonlySet<string> {
   const source = readFileSync(join(ROOT, 'functions/aws/run-store/run-store.ts'), 'utf8')
-  expect(countAppends).toBeTypeOf('function')
+  expect(withAppendMetrics).toBeTypeOf('function')
   return new Set(source.match(/\b(runs|blocks|gates|approvals|budgets|provider|places)_[a-z]+\b|\b(tokens|usd)\b/g))
 }
 

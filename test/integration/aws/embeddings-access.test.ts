@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { rightStatements } from '../../../infra/aws/access.ts'
 import { functionRights } from '../../../infra/aws/grants.ts'
 import { stageNames } from '../../../infra/aws/names.ts'
-import { withContextResearch } from '../../../infra/aws/stage-settings.ts'
+import { withCdkContextResearch } from '../../../infra/aws/stage-settings.ts'
 import { FUNCTIONS } from '../../../shared/catalog.ts'
 import { SettingsSchema } from '../../../shared/settings/settings.ts'
 
@@ -29,7 +29,7 @@ test('the key of the provider of embeddings is of the two stages that search, an
 test('the CDK context may name them, by the rules of the file', () => {
   const near = { type: 'ollama', url: 'http://models.example', models: ['e-1'] }
   const settings = SettingsSchema.parse({ providers: { near, own: { type: 'http', url: 'http://own.example' } } })
-  const given = (embeddings: object) => withContextResearch(settings, { embeddings }).research
+  const given = (embeddings: object) => withCdkContextResearch(settings, { embeddings }).research
   expect(given({ provider: 'near', model: 'e-1' })).toMatchObject({
     provider: 'extractive',
     embeddings: { provider: 'near', model: 'e-1', hits: 200 },

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import * as z from 'zod'
 import { lambdaEntry, openWorld, streamEntry } from '../../../functions/aws/entry.ts'
-import { openInputs } from '../../../functions/aws/plain-ports.ts'
+import { openInputs } from '../../../functions/aws/ports-without-sdk.ts'
 import { functionHandler, type Handler, type HostContext } from '../../../functions/handler.ts'
 import { Fault, MachineSignal } from '../../../shared/errors.ts'
 import { ACCOUNT, REGION } from '../../emulators/aws-client.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { PRICES } from '../../../shared/plan/aws-prices.ts'
 import { IDLE_PRICES, idleCost } from '../../../shared/plan/idle-cost.ts'
-import { PRICES } from '../../../shared/plan/prices.ts'
 import { readText } from '../../unit/docs/markdown.ts'
 import { assembled } from './assembled.ts'
 import { STACKS } from './assembly.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { BatchWriteItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import type { SFNClientConfig } from '@aws-sdk/client-sfn'
-import { type AwsSettings, type DeployedDocuments, lambdaClock } from '../../../functions/aws/core.ts'
+import { type DeployedDocuments, type FunctionEnvironment, lambdaClock } from '../../../functions/aws/core.ts'
 import { type MachineUses, machineUsesOn } from '../../../functions/aws/inline-machines.ts'
 import { openMachine } from '../../../functions/aws/machine.ts'
 import { FUNCTIONS } from '../../../shared/catalog.ts'
@@ -70,7 +70,7 @@ export async function startMachinesPlaces() {
 
 const ROLE = `arn:aws:iam::${ACCOUNT}:role/sluice-test-machines`
 
-function settings(more: Readonly<Record<string, string>>): AwsSettings {
+function settings(more: Readonly<Record<string, string>>): FunctionEnvironment {
   const arns = FUNCTIONS.map(({ name }) => [`${name.toUpperCase().replaceAll('-', '_')}_ARN`, lambdaArn(name)])
   return awsSettings({ STATE_MACHINE_ROLE_ARN: ROLE, ...Object.fromEntries(arns), ...more })
 }

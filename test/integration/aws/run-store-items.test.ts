@@ -1,9 +1,9 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { RUN_INDEXES } from '../../../shared/runs/dynamodb-table.ts'
 import type { NewEvent } from '../../../shared/runs/event.ts'
 import { type LaneOwner, laneKey } from '../../../shared/runs/lane.ts'
-import { type Append, type RunStore, shownStatus } from '../../../shared/runs/run-store.ts'
-import { RUN_INDEXES } from '../../../shared/runs/table.ts'
+import { type Append, type RunStore, shownApprovalStatus } from '../../../shared/runs/run-store.ts'
 import {
   at,
   ending,
@@ -112,7 +112,7 @@ describe('the inbox, index 3', () => {
     await expect(decided).rejects.toMatchObject({ name: 'Unavailable' })
     expect(await inbox()).toEqual(['A#p'])
     const { asked } = await place.another().inbox('main', { closed: false, limit: 10 })
-    expect(asked.map(({ head, item }) => shownStatus(head, item.id))).toEqual(['rejected'])
+    expect(asked.map(({ head, item }) => shownApprovalStatus(head, item.id))).toEqual(['rejected'])
   })
 })
 

@@ -1,6 +1,6 @@
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { acknowledgementsFor } from '../../../infra/aws/acknowledgements.ts'
+import { acknowledgementsFor } from '../../../infra/aws/cdk-nag-acknowledgements.ts'
 import { stageNames } from '../../../infra/aws/names.ts'
 import { assembled } from './assembled.ts'
 import { type Assembly, textOf } from './assembly.ts'

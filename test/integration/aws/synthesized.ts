@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
 import { buildApp } from '../../../infra/aws/build-app.ts'
+import { readDeploySettings } from '../../../infra/aws/deploy-settings.ts'
 import { type DeployedDag, readDeployedDags } from '../../../infra/aws/deployed-dags.ts'
 import { stageNames } from '../../../infra/aws/names.ts'
-import { readDeploySettings } from '../../../infra/aws/settings.ts'
-import { readStageSettings, withContext } from '../../../infra/aws/stage-settings.ts'
+import { readStageSettings, withCdkContext } from '../../../infra/aws/stage-settings.ts'
 import { FUNCTIONS } from '../../../shared/catalog.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { type Assembly, ROOT, readAssembly } from './assembly.ts'
@@ -66,7 +66,7 @@ export async function synthesizeInto(
     context: { ...cdkContext(), ...context },
   })
   const deploy = readDeploySettings((key) => app.node.tryGetContext(key))
-  const settings = withContext(given, deploy)
+  const settings = withCdkContext(given, deploy)
   const dags = readDeployedDags(join(ROOT, 'dags'), ROOT, settings)
   if (code === 'placeholders') writePlaceholders(dir)
   else

@@ -1,6 +1,6 @@
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { acknowledgementsFor } from '../../../infra/aws/acknowledgements.ts'
+import { acknowledgementsFor } from '../../../infra/aws/cdk-nag-acknowledgements.ts'
 import { stageNames } from '../../../infra/aws/names.ts'
 import { MOST_TENANTS } from '../../../shared/auth/settings.ts'
 import { assembled } from './assembled.ts'

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { Fault } from '../../../shared/errors.ts'
 import type { DispatchAnswer, Provider } from '../../../shared/providers/provider.ts'
 import type { EventType, RunEvent } from '../../../shared/runs/event.ts'
-import { foldRun } from '../../../shared/runs/fold.ts'
+import { foldRun } from '../../../shared/runs/fold-run.ts'
 import { startOpenai } from '../../emulators/openai-server.ts'
 import { openTestPlace, type TestPlace } from '../test-place.ts'
 

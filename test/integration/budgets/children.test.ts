@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Provider } from '../../../shared/providers/provider.ts'
-import { foldRun } from '../../../shared/runs/fold.ts'
+import { foldRun } from '../../../shared/runs/fold-run.ts'
 import { child, childOf, deployDocument, headOf } from '../child-place.ts'
 import { openTestPlace, type TestPlace } from '../test-place.ts'
 

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { Fault } from '../../../shared/errors.ts'
 import type { Provider } from '../../../shared/providers/provider.ts'
 import { plus, type RunBudget } from '../../../shared/runs/budget.ts'
-import { foldRun } from '../../../shared/runs/fold.ts'
+import { foldRun } from '../../../shared/runs/fold-run.ts'
 import type { Append, RunStore } from '../../../shared/runs/run-store.ts'
 import type { TestPlace } from '../test-place.ts'
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { App, Stack } from 'aws-cdk-lib/core'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { egressLine } from '../../../clients/cli/aws/deploy.ts'
+import { egressLine } from '../../../clients/cli/aws/deployment-commands.ts'
 import { readTemplates } from '../../../clients/cli/aws/synthesis.ts'
 
 let folder: string

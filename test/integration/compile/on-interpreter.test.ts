@@ -5,7 +5,7 @@ import { createLocalMachine, type LocalMachine } from '../../../infra/local/asl/
 import { createSqliteJournal } from '../../../infra/local/asl/sqlite-journal.ts'
 import { compileDag } from '../../../shared/compile/compile-dag.ts'
 import type { CompiledBlock } from '../../../shared/compile/emit-block.ts'
-import type { Caps } from '../../../shared/compile/split-machine.ts'
+import type { MachineCaps } from '../../../shared/compile/split-machine.ts'
 import type { Json } from '../../../shared/text/canonical.ts'
 import { createVirtualClock } from '../../conformance/virtual-clock.ts'
 import { EACH } from '../../how-much.ts'
@@ -30,7 +30,7 @@ class RetryBlock extends Error {
 }
 
 /** Every block is tried twice, each module goes round `bounces` times, joins are kept by key and epoch. */
-async function run(blocks: readonly CompiledBlock[], bounces = 0, caps?: Caps) {
+async function run(blocks: readonly CompiledBlock[], bounces = 0, caps?: MachineCaps) {
   const { text, parts, modules, joins } = compileDag({ blocks }, caps)
   const calls: Call[] = []
   const asked = new Set<string>()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type CompiledDag, compileDag } from '../../../shared/compile/compile-dag.ts'
-import { simulatedMachines, simulateMachine } from '../../../shared/plan/simulate-machine.ts'
+import { machinesToSimulate, simulateMachine } from '../../../shared/plan/simulate-machine.ts'
 import { FAMILIES, randomDags } from '../../machines/random-dags.ts'
 import { type GivenOutcomes, runHistory } from '../../machines/run-history.ts'
 import { ALL, BOUNCING, CHILD, dagOf, FANNED_OUT } from '../../unit/plan/documents.ts'
@@ -9,7 +9,7 @@ const PLAIN: GivenOutcomes = { items: () => 0, bounces: 0 }
 
 /** What `sluice plan` says of it. */
 function predicted(compiled: CompiledDag, { items, bounces }: GivenOutcomes) {
-  const run = simulateMachine(simulatedMachines(compiled), {
+  const run = simulateMachine(machinesToSimulate(compiled), {
     seconds: () => 0,
     items,
     bounces: () => bounces,

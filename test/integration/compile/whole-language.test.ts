@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type CompiledDag, compileDag } from '../../../shared/compile/compile-dag.ts'
 import type { CompiledBlock } from '../../../shared/compile/emit-block.ts'
-import type { Caps } from '../../../shared/compile/split-machine.ts'
+import type { MachineCaps } from '../../../shared/compile/split-machine.ts'
 import { atMost } from '../../how-much.ts'
 import { aslErrorsOfAll } from '../../machines/asl-validator.ts'
 import { FAMILIES, randomDag, randomFrom, shuffled } from '../../machines/random-dags.ts'
@@ -11,7 +11,7 @@ import { simulate } from '../../machines/virtual-time.ts'
 
 /** Bounces, fan-out, child runs, approvals and retries over every shape, whole and cut into small parts. */
 const families = Object.keys(FAMILIES)
-const SMALL: Caps = { bytes: 14_000, events: 200 }
+const SMALL: MachineCaps = { bytes: 14_000, events: 200 }
 
 interface Document {
   readonly name: string
@@ -120,7 +120,7 @@ const ITEMS = 3
 const WAIT = 10
 
 /** Runs the machine with random durations and compares with times made from the document and its modules alone. */
-function wrongStarts({ name, blocks }: Document, caps?: Caps): readonly string[] {
+function wrongStarts({ name, blocks }: Document, caps?: MachineCaps): readonly string[] {
   const { definition, parts, modules } = compileDag({ blocks }, caps)
   const random = randomFrom(blocks.length)
   const times = new Map(

@@ -3,7 +3,7 @@ import { handler as decideHandler } from '../../../functions/goals/decide-comple
 import { stopRun } from '../../../functions/runs/stop.ts'
 import { localPrincipal } from '../../../infra/local/login.ts'
 import { principalName, SCOPES } from '../../../shared/auth/principal.ts'
-import { runIdOfCall } from '../../../shared/runs/ids.ts'
+import { runIdOfIdempotencyKey } from '../../../shared/runs/ids.ts'
 import { goalOf } from '../pivots/pivot-place.ts'
 import { openTestPlace, provider, type TestPlace } from '../test-place.ts'
 import { ACCURACY, contractOf, judge, judgedDag, judgedRun, QUIET } from './goal-place.ts'
@@ -105,7 +105,7 @@ test('a stop that is faster than the start it is meant for stops nothing by half
   const { world } = open.place
   const run = {
     tenant: 'main',
-    run_id: runIdOfCall('main', principalName(localPrincipal()), 'POST /api/dag/run', 'late'),
+    run_id: runIdOfIdempotencyKey('main', principalName(localPrincipal()), 'POST /api/dag/run', 'late'),
   }
   let started = false
   /** The run comes into being right behind the first look at it. */

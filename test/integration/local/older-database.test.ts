@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openDatabase } from '../../../infra/local/database.ts'
 import { openRunStore } from '../../../infra/local/run-store/run-store.ts'
 import { hashAfter } from '../../../shared/runs/hash-chain.ts'
-import { type RunStore, shownStatus } from '../../../shared/runs/run-store.ts'
+import { type RunStore, shownApprovalStatus } from '../../../shared/runs/run-store.ts'
 import { at, ending, keyOf, newRun, pending, question, step, time } from '../../conformance/run-store-fixture.ts'
 
 let folder: string
@@ -147,7 +147,7 @@ test('what people were asked then is in the inbox, decided or not', async () => 
     const read = async (closed: boolean) =>
       (await store.inbox('main', { closed, limit: 9 })).asked.map(({ item, head, at: when }) => [
         item.id,
-        shownStatus(head, item.id),
+        shownApprovalStatus(head, item.id),
         when,
       ])
     expect(await read(false)).toEqual([['open', 'pending', time(10)]])

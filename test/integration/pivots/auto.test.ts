@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { readPinned } from '../../../functions/record/read-run.ts'
-import { nextAttempt } from '../../../functions/runs/next-attempt.ts'
+import { readPinned } from '../../../functions/record/pinned-run.ts'
+import { makePivotRun } from '../../../functions/runs/goal-pivot.ts'
 import type { GoalEvaluation } from '../../../shared/goals/completion.ts'
 import { childOf, deployDocument, child as outer } from '../child-place.ts'
 import { ACCURACY, contractOf, type Judged, judge, judgedRun, openGoalPlace, QUIET } from '../goals/goal-place.ts'
@@ -151,7 +151,7 @@ test('a run that was made to try again and is not named by the end of the other 
   const evaluation = { completion: { final_status: 'PARTIAL', met_count: 0, total_count: 1, pivot } }
   const { world } = open.place
   // As a settlement that came to its end too late: somebody stops the run first.
-  const made = await nextAttempt(world, keyOf(run_id), await readPinned(world, keyOf(run_id)), evaluation as never)
+  const made = await makePivotRun(world, keyOf(run_id), await readPinned(world, keyOf(run_id)), evaluation as never)
   expect(made).toBe(nextOf(run_id))
   expect(await world.runs.head(keyOf(made ?? ''))).toMatchObject({ state: 'running', queued: true, outbox: [] })
   await open.call('stop-run', run_id, {})

@@ -3,7 +3,7 @@ import { localPrincipal } from '../../../infra/local/login.ts'
 import { principalName } from '../../../shared/auth/principal.ts'
 import { Fault } from '../../../shared/errors.ts'
 import type { NewEvent } from '../../../shared/runs/event.ts'
-import { runIdOfCall } from '../../../shared/runs/ids.ts'
+import { runIdOfIdempotencyKey } from '../../../shared/runs/ids.ts'
 import { WHOLE } from '../../how-much.ts'
 import { judge, QUIET } from '../goals/goal-place.ts'
 import { createHastyClock } from '../hasty-clock.ts'
@@ -86,7 +86,7 @@ test('whichever call fails while a run is judged, ends and is tried again by its
   for (let from = 0; from < all.length; from += 20) {
     const begun = all.slice(from, from + 20).map(async ({ n, when }) => {
       const key = `${n}|${when}`
-      const run_id = runIdOfCall('main', principalName(localPrincipal()), 'POST /api/dag/run', key)
+      const run_id = runIdOfIdempotencyKey('main', principalName(localPrincipal()), 'POST /api/dag/run', key)
       const plan: Plan = { n, when, run_id, left: n, armed: false }
       plans.push(plan)
       expect(await place.start(missingDag('auto', TWICE), { ...low }, { 'idempotency-key': key })).toBe(run_id)

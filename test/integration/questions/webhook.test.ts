@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { readPayload } from '../../../shared/research/payloads/decode.ts'
+import { readPayload } from '../../../shared/research/payloads/codec.ts'
 import { searchResultKind } from '../../../shared/research/payloads/result.ts'
 import { headOf } from '../child-place.ts'
 import { type LocalServer, serve } from '../gates/guarded-servers.ts'

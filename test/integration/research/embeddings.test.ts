@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { readChain } from '../../../functions/research/chain.ts'
+import { readChain } from '../../../functions/research/stored-chain.ts'
 import type { Stage } from '../../../shared/research/stages.ts'
 import { embeds, startEmbedder, textsOf } from '../../emulators/embedding-server.ts'
 import { type Behaviour, json, type ProviderServer } from '../../emulators/provider-server.ts'

@@ -2,7 +2,7 @@ import type { PlaceOptions } from '../../../infra/local/place.ts'
 import type { ResearchAnswer } from '../../../shared/api/research-routes.ts'
 import type { Intent } from '../../../shared/research/payloads/intent.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
-import { foldRun } from '../../../shared/runs/fold.ts'
+import { foldRun } from '../../../shared/runs/fold-run.ts'
 import { openTestPlace, type TestPlace } from '../test-place.ts'
 import { putAtlas } from './small-atlas.ts'
 

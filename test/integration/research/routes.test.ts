@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { loopEntityId } from '../../../shared/research/loop.ts'
+import { loopEntityId } from '../../../shared/research/loop-entity.ts'
 import { type ModelServer, type Script, startModel } from './model-server.ts'
 import { ledgerOf, openResearchPlace, type ResearchPlace } from './research-place.ts'
 import { idOf } from './small-atlas.ts'

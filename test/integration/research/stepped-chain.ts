@@ -1,16 +1,16 @@
-import { allEvents } from '../../../functions/record/read-run.ts'
+import { allEvents } from '../../../functions/record/pinned-run.ts'
 import { handler as assess } from '../../../functions/research/assess-sufficiency.ts'
-import { readChain } from '../../../functions/research/chain.ts'
 import { handler as execute } from '../../../functions/research/execute-subqueries.ts'
 import { handler as classify } from '../../../functions/research/nl-classify.ts'
 import { handler as route } from '../../../functions/research/route-search.ts'
 import type { StageAnswer } from '../../../functions/research/stage-call.ts'
+import { readChain } from '../../../functions/research/stored-chain.ts'
 import { handler as answer } from '../../../functions/research/synthesize-answer.ts'
 import { createRun } from '../../../functions/runs/create-run.ts'
-import { orderResearch } from '../../../functions/runs/order-research.ts'
+import { prepareResearchRun } from '../../../functions/runs/prepare-research-run.ts'
 import type { Intent } from '../../../shared/research/payloads/intent.ts'
 import type { Stage } from '../../../shared/research/stages.ts'
-import { foldRun } from '../../../shared/runs/fold.ts'
+import { foldRun } from '../../../shared/runs/fold-run.ts'
 import { newRunId } from '../../../shared/runs/ids.ts'
 import type { RunKey } from '../../../shared/runs/run-store.ts'
 import type { World } from '../../../shared/world.ts'
@@ -34,7 +34,7 @@ export interface StageEvent {
 /** HEAD and META, and no execution: nothing moves but what the test calls. */
 export async function enterChain(world: World, intent: Intent): Promise<RunKey> {
   const run = { tenant: 'main', run_id: newRunId(world.ids.random(17)) }
-  const { machine, ...order } = await orderResearch(world, run.tenant, intent, undefined)
+  const { machine, ...order } = await prepareResearchRun(world, run.tenant, intent, undefined)
   const options = { max_parallel: 0, fail_fast: false, deadline_sec: 600 }
   const started = { options, starter: 'user:test', body_hash: 'none', machine: await machine() }
   await createRun(world, { ...order, ...started, run })

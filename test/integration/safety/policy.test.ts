@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { type Safety, SafetySchema } from '../../../shared/runs/safety.ts'
+import { type Safety, SafetySchema } from '../../../shared/runs/safety-settings.ts'
 import { block, retry } from '../child-place.ts'
 import { openTestPlace, type TestPlace } from '../test-place.ts'
 import { post, startOf } from './safety-place.ts'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { foldRun } from '../../../shared/runs/fold.ts'
+import { foldRun } from '../../../shared/runs/fold-run.ts'
 import { runsPool } from '../../../shared/runs/run-store.ts'
 import { atMost } from '../../how-much.ts'
 import type { TestPlace } from '../test-place.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import fc from 'fast-check'
-import { runIdOfCall } from '../../../shared/runs/ids.ts'
+import { runIdOfIdempotencyKey } from '../../../shared/runs/ids.ts'
 import { sha256 } from '../../../shared/text/canonical.ts'
 import { idOf, place, stated } from '../../conformance/graph-fixture.ts'
 import { type Answer, type Door, type Request, TENANTS } from './door.ts'
@@ -27,7 +27,7 @@ interface Ids {
 
 function idsOf(door: Door): Ids {
   const idOfCall = (tenant: string, route: string, key: string) =>
-    runIdOfCall(tenant, door.caller(tenant), route, key).slice('run_'.length)
+    runIdOfIdempotencyKey(tenant, door.caller(tenant), route, key).slice('run_'.length)
   const names = TENANTS.flatMap((tenant) =>
     ['a', 'b', 'c'].flatMap((key) => {
       const id = idOfCall(tenant, START, key)

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Fault } from '../../../shared/errors.ts'
-import { readJson } from '../../../shared/text/json-guard.ts'
+import { readStrictJson } from '../../../shared/text/strict-json.ts'
 import { expectLinear } from '../gates/linear.ts'
 
 function codeOf(text: string): string {
   try {
-    readJson(text)
+    readStrictJson(text)
   } catch (error) {
     if (error instanceof Fault) return `${error.name} ${error.code}`
     throw error
@@ -53,7 +53,7 @@ describe('readJson()', () => {
       fc.property(fc.jsonValue({ maxDepth: 6 }), fc.nat(3), (value, indent) => {
         const text = JSON.stringify(value, null, indent)
         const forbidden = /"(?:__proto__|constructor|prototype)"\s*:/.test(text)
-        if (!forbidden) expect(readJson(text)).toEqual(JSON.parse(text))
+        if (!forbidden) expect(readStrictJson(text)).toEqual(JSON.parse(text))
       }),
     )
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { scopeOf } from '../../../shared/api/caller.ts'
+import { requiredScope } from '../../../shared/api/require-caller.ts'
 import { holdsScope, SCOPES } from '../../../shared/auth/principal.ts'
 import { FUNCTIONS } from '../../../shared/catalog.ts'
 import { ROUTES } from '../../../shared/routes.ts'
@@ -34,7 +34,7 @@ describe('every route', () => {
 
   const needing = BEHIND.filter(({ scope }) => scope !== undefined)
   test.each(needing.map(({ name, scope }) => [name, scope]))('%s refuses who has all scopes but %s', async (name) => {
-    const needed = scopeOf(name) ?? 'runs:read'
+    const needed = requiredScope(name) ?? 'runs:read'
     const scopes = SCOPES.filter((scope) => !holdsScope([scope], needed))
     const seen = await call(name, { kind: 'token', id: 'ci', tenant: 'main', scopes })
     expect(seen).toEqual({ status: 403, code: 'missing_scope' })

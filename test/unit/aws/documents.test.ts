@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { openDocuments } from '../../../functions/aws/documents.ts'
-import { openInputs } from '../../../functions/aws/plain-ports.ts'
+import { openInputs } from '../../../functions/aws/ports-without-sdk.ts'
 
 describe('deployed documents', () => {
   const deployed = {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createLog } from '../../../functions/aws/core.ts'
-import { redact, redactText } from '../../../shared/text/redact.ts'
+import { redactForLog, redactTextForLog } from '../../../shared/text/redact.ts'
 import { expectLinear } from '../gates/linear.ts'
 
 const CANARIES = [
@@ -19,7 +19,7 @@ const CANARIES = [
 
 describe('redact()', () => {
   test.each(CANARIES)('hides what looks like a secret anywhere in a text: %s', (canary) => {
-    const seen = JSON.stringify(redact({ error: `failed with ${canary} at last`, list: [{ deep: canary }] }))
+    const seen = JSON.stringify(redactForLog({ error: `failed with ${canary} at last`, list: [{ deep: canary }] }))
     expect(seen).toContain('[redacted]')
     expect(seen).not.toContain(canary.slice(12, 30))
     expect(seen).toContain('at last')
@@ -33,7 +33,7 @@ describe('redact()', () => {
       client_secret: ['d'],
       db: { password: 'e' },
     }
-    expect(JSON.stringify(redact(secrets))).not.toMatch(/"[abcde]"/)
+    expect(JSON.stringify(redactForLog(secrets))).not.toMatch(/"[abcde]"/)
   })
 
   test('leaves what a reader needs', () => {
@@ -45,26 +45,32 @@ describe('redact()', () => {
       url: 'https://example.com/a?b=c',
       block_id: 'secretary',
     }
-    expect(redact(facts)).toEqual(facts)
+    expect(redactForLog(facts)).toEqual(facts)
   })
 
   test('hides a password in a URL and a signature in a query', () => {
-    const text = redactText('https://ana:hunter22@example.com/x?X-Amz-Signature=abc123&X-Amz-Date=1')
+    const text = redactTextForLog('https://ana:hunter22@example.com/x?X-Amz-Signature=abc123&X-Amz-Date=1')
     expect(text).toBe('https://[redacted]@example.com/x?X-Amz-Signature=[redacted]&X-Amz-Date=1')
   })
 
   test('never fails and always ends, whatever it is given', () => {
     const loop: Record<string, unknown> = { name: 'loop' }
     loop.self = loop
-    expect(JSON.stringify(redact(loop))).toContain('[deeper]')
-    expect(redact(new Error('a', { cause: new Error('b') }))).toMatchObject({ message: 'a', cause: { message: 'b' } })
+    expect(JSON.stringify(redactForLog(loop))).toContain('[deeper]')
+    expect(redactForLog(new Error('a', { cause: new Error('b') }))).toMatchObject({
+      message: 'a',
+      cause: { message: 'b' },
+    })
     fc.assert(
-      fc.property(fc.anything({ withBigInt: true, withDate: true }), (value) => void JSON.stringify(redact(value))),
+      fc.property(
+        fc.anything({ withBigInt: true, withDate: true }),
+        (value) => void JSON.stringify(redactForLog(value)),
+      ),
     )
   })
 
   test.each(['a', 'Bearer ', 'eyJa.', '://a:', 'AKIA', '-----BEGIN '])('is linear over %j', async (unit) => {
-    await expectLinear((size) => redactText(unit.repeat(size)), 50_000)
+    await expectLinear((size) => redactTextForLog(unit.repeat(size)), 50_000)
   })
 })
 

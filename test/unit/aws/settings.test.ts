@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { functionArn, requiredSetting } from '../../../functions/aws/core.ts'
-import { readAwsSettings } from '../../../functions/aws/settings.ts'
+import { functionArn, requiredVariable } from '../../../functions/aws/core.ts'
+import { readEnvironment } from '../../../functions/aws/read-environment.ts'
 
 const ENV = { STAGE: 'dev', AWS_REGION: 'eu-central-1' }
 const ARN = 'arn:aws:lambda:eu-central-1:123456789012:function:sluice-dev-run-block'
 
 describe('readAwsSettings()', () => {
   test('reads what a function was given and leaves the rest of the environment alone', () => {
-    const settings = readAwsSettings({ ...ENV, TABLE: 'sluice-dev', RUN_BLOCK_ARN: ARN, PATH: '/bin' })
-    expect(requiredSetting(settings, 'TABLE')).toBe('sluice-dev')
+    const settings = readEnvironment({ ...ENV, TABLE: 'sluice-dev', RUN_BLOCK_ARN: ARN, PATH: '/bin' })
+    expect(requiredVariable(settings, 'TABLE')).toBe('sluice-dev')
     expect(functionArn(settings, 'run-block')).toBe(ARN)
     expect(settings).not.toHaveProperty('PATH')
   })
@@ -23,13 +23,13 @@ describe('readAwsSettings()', () => {
     ['SLUICE_LOG', { ...ENV, SLUICE_LOG: 'loud' }],
   ])('says that %s is wrong, not what is in it', (name, env) => {
     const message = new RegExp(`environment value ${name} must be`)
-    expect(() => readAwsSettings(env)).toThrow(message)
-    expect(() => readAwsSettings(env)).not.toThrow(/no-arn|loud|Dev stage/)
+    expect(() => readEnvironment(env)).toThrow(message)
+    expect(() => readEnvironment(env)).not.toThrow(/no-arn|loud|Dev stage/)
   })
 
   test('a value that is needed and missing is named', () => {
-    const settings = readAwsSettings(ENV)
-    expect(() => requiredSetting(settings, 'BUCKET')).toThrow(/environment value BUCKET is missing/)
+    const settings = readEnvironment(ENV)
+    expect(() => requiredVariable(settings, 'BUCKET')).toThrow(/environment value BUCKET is missing/)
     expect(() => functionArn(settings, 'send-outbox')).toThrow(/environment value SEND_OUTBOX_ARN is missing/)
   })
 })

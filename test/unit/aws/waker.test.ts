@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openWaker } from '../../../functions/aws/plain-ports.ts'
+import { openWaker } from '../../../functions/aws/ports-without-sdk.ts'
 import { createVirtualClock } from '../../conformance/virtual-clock.ts'
 
 const RUN = { tenant: 'main', run_id: 'run_a' }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { approvalLine, approvalLines, type InboxApproval } from '../../../clients/cli/approvals/approvals.ts'
-import { decidedLine, rejection } from '../../../clients/cli/approvals/decision.ts'
+import { approvalLine, approvalLines, type InboxApproval } from '../../../clients/cli/approvals/approval-commands.ts'
+import { decidedLine, rejectionFields } from '../../../clients/cli/approvals/decide-approval.ts'
 import { eventLine } from '../../../clients/cli/run/events.ts'
-import { readEdits } from '../../../clients/cli/terminal/typed-values.ts'
+import { readEdits } from '../../../clients/cli/terminal/input-values.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 
 const ENTRY: InboxApproval = {
@@ -101,13 +101,13 @@ describe('what is sent', () => {
   })
 
   test('a restart mode means another run; nothing said leaves it to the document', () => {
-    expect(rejection({})).toEqual({})
-    expect(rejection({ restartMode: 'from_scratch', feedback: 'no' })).toEqual({
+    expect(rejectionFields({})).toEqual({})
+    expect(rejectionFields({ restartMode: 'from_scratch', feedback: 'no' })).toEqual({
       feedback: 'no',
       iterate: true,
       restart_mode: 'from_scratch',
     })
-    expect(rejection({ iterate: false })).toEqual({ iterate: false })
+    expect(rejectionFields({ iterate: false })).toEqual({ iterate: false })
   })
 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { costWords } from '../../../clients/cli/terminal/words.ts'
+import { costWords } from '../../../clients/cli/terminal/format.ts'
 
 test.each([
   ['nothing was used', { tokens: 0, usd: 0 }, ''],

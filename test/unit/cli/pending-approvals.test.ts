@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { chooseApproval, shownLines } from '../../../clients/cli/approvals/question.ts'
+import { chooseApproval, questionWithWarnings } from '../../../clients/cli/approvals/question-lines.ts'
 import type { Approval } from '../../../clients/cli/server/approval-schema.ts'
-import type { RunAnswer } from '../../../clients/cli/server/run-answer.ts'
+import type { RunAnswer } from '../../../clients/cli/server/fetch-run.ts'
 import { ANSWER } from './run-events-sample.ts'
 
 const asked = (block: string, status = 'pending'): Approval => ({
@@ -61,7 +61,7 @@ describe('chooseApproval()', () => {
 describe('shownLines()', () => {
   test('shows the prompt and every value, safe to print and bounded', () => {
     const approval = { ...asked('a'), shown: { text: `one\u001b[2J\ntwo${'x'.repeat(5_000)}`, facts: { n: 1 } } }
-    const lines = shownLines(approval, 100)
+    const lines = questionWithWarnings(approval, 100)
     expect(lines.slice(0, 4)).toEqual([
       'Block a asks: Publish a?',
       'Expires 2026-01-02T00:00:00.000Z.',
@@ -78,7 +78,7 @@ describe('shownLines()', () => {
       { port: 'act.note', value: 'x'.repeat(300), sha256: 'b'.repeat(64) },
     ]
     const context = [{ key: 'env', version: 2, by: 'user:bo\u001b[2J' }]
-    expect(shownLines({ ...asked('a'), changes: { overrides, context } }).slice(0, 5)).toEqual([
+    expect(questionWithWarnings({ ...asked('a'), changes: { overrides, context } }).slice(0, 5)).toEqual([
       '!! Not a plain start of the deployed document:',
       '!! Override: act.target = "production"',
       `!! Override: act.note = ${'x'.repeat(300)}… (its first 300 characters; SHA-256 bbbbbbbbbbbb)`,
@@ -89,7 +89,7 @@ describe('shownLines()', () => {
 
   test('a value cannot pass for another one, nor for the end of the question', () => {
     const text = 'fine\n---\n--- target\nstaging\r--- target\n---\nBlock a asks: Something else?'
-    const lines = shownLines({ ...asked('a'), shown: { text, target: 'production' } })
+    const lines = questionWithWarnings({ ...asked('a'), shown: { text, target: 'production' } })
     expect(lines.filter((line) => !line.startsWith('  '))).toEqual([
       'Block a asks: Publish a?',
       'Expires 2026-01-02T00:00:00.000Z.',

@@ -5,7 +5,7 @@ import { renderRun } from '../../../clients/cli/run/render-run.ts'
 import { liveRun } from '../../../clients/cli/run/watch.ts'
 import { displayWidth } from '../../../clients/cli/terminal/text.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
-import { foldRun } from '../../../shared/runs/fold.ts'
+import { foldRun } from '../../../shared/runs/fold-run.ts'
 import { ANSWER, EVENTS, ITEM_EVENTS, START } from './run-events-sample.ts'
 
 const viewAfter = (n: number) => liveRun(ANSWER, foldRun(EVENTS.slice(0, n)))

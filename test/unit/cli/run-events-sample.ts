@@ -1,4 +1,4 @@
-import type { RunAnswer } from '../../../clients/cli/server/run-answer.ts'
+import type { RunAnswer } from '../../../clients/cli/server/fetch-run.ts'
 import type { NewEvent, RunEvent } from '../../../shared/runs/event.ts'
 
 /** GET run of three blocks, nothing started. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { doubtfulInputs, runInputs } from '../../../clients/cli/terminal/typed-values.ts'
+import { likelyTypos, splitRunInputs } from '../../../clients/cli/terminal/input-values.ts'
 import { parseDag } from '../../../shared/document/parse.ts'
 
 const declared = {
@@ -10,7 +10,7 @@ const declared = {
   free: { required: true, declared: false },
 } as const
 
-const read = (...pairs: string[]) => runInputs({ pairs, context: { a: 1 }, declared })
+const read = (...pairs: string[]) => splitRunInputs({ pairs, context: { a: 1 }, declared })
 
 describe('runInputs()', () => {
   test('gives declared inputs their type and everything else to the context', () => {
@@ -21,8 +21,8 @@ describe('runInputs()', () => {
   })
 
   test('leaves out what nobody gave', () => {
-    expect(runInputs({ pairs: [], context: {} })).toEqual({})
-    expect(runInputs({ pairs: ['goal=x'], context: {} })).toEqual({ context: { goal: 'x' } })
+    expect(splitRunInputs({ pairs: [], context: {} })).toEqual({})
+    expect(splitRunInputs({ pairs: ['goal=x'], context: {} })).toEqual({ context: { goal: 'x' } })
   })
 
   test.each([
@@ -48,7 +48,7 @@ describe('doubtfulInputs()', () => {
       { id: 'a', inputs: { extra: 'string' }, agent: { provider: 'local', model: 'm', prompt: '{{inputs.goal}}' } },
     ],
   })
-  const doubts = (...pairs: string[]) => (parsed.ok ? doubtfulInputs(pairs, parsed.dag) : [])
+  const doubts = (...pairs: string[]) => (parsed.ok ? likelyTypos(pairs, parsed.dag) : [])
 
   test('names what a typing error probably meant', () => {
     expect(doubts('changs=x')).toEqual([expect.stringMatching(/--input changs .*free context.*"changes"\?$/)])

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { durationWords, sizeWords } from '../../../clients/cli/terminal/words.ts'
+import { durationWords, sizeWords } from '../../../clients/cli/terminal/format.ts'
 
 describe('durationWords()', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { decompose } from '../../../shared/compile/name-steps.ts'
+import { decomposeOrder } from '../../../shared/compile/name-steps.ts'
 import type { Steps } from '../../../shared/compile/steps.ts'
 import { plainHybrid } from '../../bench/plain-hybrid.ts'
 import { firstDaily } from '../../how-much.ts'
@@ -92,7 +92,7 @@ describe('decompose()', () => {
 })
 
 function stepsOf(upstream: Upstream): Steps {
-  return decompose(reduceTransitively(upstream))
+  return decomposeOrder(reduceTransitively(upstream))
 }
 
 /** Transitively reduced orders in which whoever comes before has the lower number: each block waits for an antichain. */

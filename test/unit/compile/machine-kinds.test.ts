@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { type AskingBlock, askingBlocks, compileDag } from '../../../shared/compile/compile-dag.ts'
-import { weigh } from '../../../shared/compile/split-machine.ts'
+import { type AskingBlock, compileDag, markAskingBlocks } from '../../../shared/compile/compile-dag.ts'
+import { weighSteps } from '../../../shared/compile/split-machine.ts'
 import { aslErrors, aslErrorsOfAll } from '../../machines/asl-validator.ts'
 
 /** One small machine of each kind, reviewed like code; what all machines have is in machine-text.test.ts. */
@@ -81,8 +81,8 @@ test('the machine of a document that asks for more budget: blocks and items ask 
 test('the history of a block that asks is weighed: a wait and a further call a question', () => {
   const plain = { id: 'a', upstream: [] }
   const events = (block: AskingBlock) => {
-    const step = { kind: 'block', entry: 'a', block: askingBlocks([block], undefined)[0] ?? plain } as const
-    return weigh([step], { signals: new Map(), epoch: false, known: new Map(), only: 'events' }).events
+    const step = { kind: 'block', entry: 'a', block: markAskingBlocks([block], undefined)[0] ?? plain } as const
+    return weighSteps([step], { signals: new Map(), epoch: false, known: new Map(), only: 'events' }).events
   }
   const asking = { ...plain, pre_gates: ASK, post_gates: ASK }
   expect([plain, { ...plain, post_gates: ASK }, asking, { ...asking, retry: { max_attempts: 2 } }].map(events)).toEqual(

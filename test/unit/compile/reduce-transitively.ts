@@ -1,7 +1,7 @@
-import { itemsOf, reducedRows, type Upstream } from '../../../shared/compile/rows.ts'
+import { itemsOf, transitiveReduction, type Upstream } from '../../../shared/compile/adjacency-rows.ts'
 
 /** The reduction as lists again, which is what a document begins with. */
 export function reduceTransitively(upstream: Upstream): Upstream {
-  const rows = reducedRows(upstream)
+  const rows = transitiveReduction(upstream)
   return upstream.map((_, v) => itemsOf(rows, v))
 }

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { type BlockDiff, changeWords, differencesOf, partBlocks } from '../../../clients/console/compare/differences.ts'
+import {
+  type BlockDiff,
+  changeWords,
+  differencesOf,
+  partitionBlocks,
+} from '../../../clients/console/compare/differences.ts'
 
 const stored = (sha256: string) => ({ ref: `objstore://main/${sha256}`, sha256, bytes: 7 })
 const side = (more: Partial<NonNullable<BlockDiff['a']>> = {}): NonNullable<BlockDiff['a']> => ({
@@ -58,7 +63,7 @@ describe('how a block came out', () => {
 
 test('blocks that came out alike are apart from the others, both in their order', () => {
   const blocks = [block({ block_id: 'a' }), block({ block_id: 'b', definition: 'different' }), block({ block_id: 'c' })]
-  const { different, equal } = partBlocks(blocks)
+  const { different, equal } = partitionBlocks(blocks)
   expect(different.map(({ block_id }) => block_id)).toEqual(['b'])
   expect(equal.map(({ block_id }) => block_id)).toEqual(['a', 'c'])
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { criticalSpans } from '../../../clients/console/run/session/critical-path.ts'
+import { attemptAndWaitSpans } from '../../../clients/console/run/session/critical-path.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
-import { foldRun } from '../../../shared/runs/fold.ts'
+import { foldRun } from '../../../shared/runs/fold-run.ts'
 
 /** Events from 1 on; data as little as the fold reads. */
 function eventsOf(...rows: readonly (readonly [type: string, block_id: string, data?: object])[]): readonly RunEvent[] {
@@ -22,7 +22,7 @@ test('an attempt lasts from its start to its end, a question from being asked to
     ['block:started', 'ship'],
     ['block:completed', 'ship'],
   )
-  expect(criticalSpans(foldRun(events), events)).toEqual([
+  expect(attemptAndWaitSpans(foldRun(events), events)).toEqual([
     { key: 'step 1', block_id: 'ship', started_seq: 3, ended_seq: 4 },
     { key: 'apr_1', block_id: 'ship', started_seq: 1, ended_seq: 2 },
   ])
@@ -30,14 +30,14 @@ test('an attempt lasts from its start to its end, a question from being asked to
 
 test('what goes on has no end, also when later events are known but not shown', () => {
   const events = eventsOf(['approval:requested', 'ship', ASKED], ['approval:decided', 'ship', YES])
-  expect(criticalSpans(foldRun(events.slice(0, 1)), events)).toEqual([
+  expect(attemptAndWaitSpans(foldRun(events.slice(0, 1)), events)).toEqual([
     { key: 'apr_1', block_id: 'ship', started_seq: 1 },
   ])
 })
 
 test('a question nobody decided was open until the end of the run', () => {
   const events = eventsOf(['approval:requested', 'ship', ASKED], ['run:cancelled', '', { code: 'c', reason: 'r' }])
-  expect(criticalSpans(foldRun(events), events)).toMatchObject([{ key: 'apr_1', ended_seq: 2 }])
+  expect(attemptAndWaitSpans(foldRun(events), events)).toMatchObject([{ key: 'apr_1', ended_seq: 2 }])
 })
 
 test('items, and questions in the middle of an attempt, are inside it', () => {
@@ -48,5 +48,5 @@ test('items, and questions in the middle of an attempt, are inside it', () => {
   )
   const events = started.map((event, n) => (n === 1 ? { ...event, id: '0.0/1/0' } : event))
   expect(foldRun(events).steps.map(({ item }) => item)).toEqual([undefined, 0])
-  expect(criticalSpans(foldRun(events), events).map(({ key }) => key)).toEqual(['step 1'])
+  expect(attemptAndWaitSpans(foldRun(events), events).map(({ key }) => key)).toEqual(['step 1'])
 })

@@ -5,8 +5,8 @@ import {
   rowAfterKey,
   rowsSeen,
   rowTop,
-  scrollTo,
-} from '../../../clients/console/run/events/event-rows.ts'
+  scrollOffsetFor,
+} from '../../../clients/console/run/events/virtual-list.ts'
 import { eventWords } from '../../../clients/console/run/session/event-words.ts'
 import type { EventData, EventType, RunEvent } from '../../../shared/runs/event.ts'
 
@@ -210,9 +210,9 @@ describe('a windowed list', () => {
   })
 
   test('scrolls only as far as it must', () => {
-    expect(scrollTo(flat, 3, { top: 0, height: 600 })).toBeUndefined()
-    expect(scrollTo(flat, 40, { top: 0, height: 600 })).toBe(630)
-    expect(scrollTo(flat, 3, { top: 300, height: 600 })).toBe(90)
+    expect(scrollOffsetFor(flat, 3, { top: 0, height: 600 })).toBeUndefined()
+    expect(scrollOffsetFor(flat, 40, { top: 0, height: 600 })).toBe(630)
+    expect(scrollOffsetFor(flat, 3, { top: 300, height: 600 })).toBe(90)
   })
 
   test.each([

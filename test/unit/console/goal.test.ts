@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { actionWords, goalMatrix } from '../../../clients/console/run/goal/goal-matrix.ts'
-import { DECISION_TABLE } from '../../../shared/goals/two-gates.ts'
+import { DECISION_TABLE } from '../../../shared/goals/decision-table.ts'
 
 describe('goalMatrix()', () => {
   test('draws every row of the decision table once: a line a goal status, trust passed before failed', () => {

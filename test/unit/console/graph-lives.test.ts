@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { blockLives } from '../../../clients/console/run/graph/block-lives.ts'
+import { blockStatuses } from '../../../clients/console/run/graph/block-status.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
-import { foldRun } from '../../../shared/runs/fold.ts'
+import { foldRun } from '../../../shared/runs/fold-run.ts'
 import type { BlockFold, RunFold } from '../../../shared/runs/run-fold.ts'
 
 const NOTHING = foldRun([])
@@ -9,8 +9,8 @@ const BLOCK: BlockFold = { state: 'running', attempt: 1, epoch: 0, gates: [], to
 const folded = (blocks: RunFold['blocks'], more: Partial<RunFold> = {}): RunFold => ({ ...NOTHING, ...more, blocks })
 
 test('a block no event names is pending while the run goes on, and cancelled behind its end', () => {
-  expect(blockLives(['a'], NOTHING).get('a')?.state).toBe('pending')
-  expect(blockLives(['a'], folded({}, { state: 'failed' })).get('a')?.state).toBe('cancelled')
+  expect(blockStatuses(['a'], NOTHING).get('a')?.state).toBe('pending')
+  expect(blockStatuses(['a'], folded({}, { state: 'failed' })).get('a')?.state).toBe('cancelled')
 })
 
 test('only the block that changed gets a new object, though a fold makes all of them anew', () => {
@@ -20,7 +20,7 @@ test('only the block that changed gets a new object, though a fold makes all of 
     (block_id, n) =>
       ({ seq: n + 1, id: `l/${n}/0`, run_id: 'run_x', type: 'block:ready', at, block_id, data: {} }) as RunEvent,
   )
-  const before = blockLives(ids, foldRun(ready))
+  const before = blockStatuses(ids, foldRun(ready))
   const skipped = {
     seq: 201,
     id: 'l/200/0',
@@ -30,7 +30,7 @@ test('only the block that changed gets a new object, though a fold makes all of 
     block_id: 'b7',
     data: { because: [] },
   } as RunEvent
-  const after = blockLives(ids, foldRun([...ready, skipped]), before)
+  const after = blockStatuses(ids, foldRun([...ready, skipped]), before)
   expect(ids.filter((id) => after.get(id) !== before.get(id))).toEqual(['b7'])
 })
 
@@ -42,7 +42,7 @@ test('gates are counted by how they ended, items by state', () => {
     1: { state: 'failed', attempt: 1 },
     2: { state: 'running', attempt: 1 },
   } as const
-  expect(blockLives(['a'], folded({ a: { ...BLOCK, gates, item_count: 5, items } })).get('a')).toMatchObject({
+  expect(blockStatuses(['a'], folded({ a: { ...BLOCK, gates, item_count: 5, items } })).get('a')).toMatchObject({
     passed: 1,
     failed: 2,
     waived: 1,
@@ -53,5 +53,5 @@ test('gates are counted by how they ended, items by state', () => {
 })
 
 test('a block named like a member of every object is no member of them', () => {
-  expect(blockLives(['constructor'], folded({})).get('constructor')?.state).toBe('pending')
+  expect(blockStatuses(['constructor'], folded({})).get('constructor')?.state).toBe('pending')
 })

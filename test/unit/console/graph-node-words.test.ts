@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { blockLives, nodeWords } from '../../../clients/console/run/graph/block-lives.ts'
-import { foldRun } from '../../../shared/runs/fold.ts'
+import { blockStatuses, nodeWords } from '../../../clients/console/run/graph/block-status.ts'
+import { foldRun } from '../../../shared/runs/fold-run.ts'
 
 const node = { id: 'build', max_attempts: 3 }
-const pending = blockLives(['build'], foldRun([])).get('build')
+const pending = blockStatuses(['build'], foldRun([])).get('build')
 if (pending === undefined) throw new Error('a block of the document has a state')
 
 test('a block that has not begun is its id and its state', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { planRetry } from '../../../clients/console/run/session/block-order.ts'
+import { planRetry } from '../../../clients/console/run/session/output-blocks.ts'
 
 const blocks = [
   { id: 'plan', upstream: [] },

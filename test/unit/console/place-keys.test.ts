@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { listedKeys, matchKey } from '../../../clients/console/parts/key-match.ts'
 import { capLabel, capWords } from '../../../clients/console/safety/cap-words.ts'
-import { SafetySchema } from '../../../shared/runs/safety.ts'
+import { SafetySchema } from '../../../shared/runs/safety-settings.ts'
 
 const KEYS = [
   { keys: 'a', by: 'view' },

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { markedMoments, momentBeside, replayMoments } from '../../../clients/console/run/controls/replay-moments.ts'
-import { openFolds } from '../../../clients/console/run/session/run-events.ts'
+import { mergeCloseMoments, momentBeside, replayMoments } from '../../../clients/console/run/controls/replay-moments.ts'
+import { createFoldCache } from '../../../clients/console/run/session/run-events.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
-import { foldRun } from '../../../shared/runs/fold.ts'
+import { foldRun } from '../../../shared/runs/fold-run.ts'
 
 describe('openFolds()', () => {
   test('is the fold of the events before, wherever one jumps and however many came meanwhile', () => {
@@ -11,7 +11,7 @@ describe('openFolds()', () => {
     const jump = fc.record({ known: fc.nat(events.length), upTo: fc.nat(events.length) })
     fc.assert(
       fc.property(fc.array(jump, { maxLength: 12 }), (jumps) => {
-        const foldAt = openFolds(50)
+        const foldAt = createFoldCache(50)
         for (const { known, upTo } of jumps.toSorted((a, b) => a.known - b.known)) {
           const seen = events.slice(0, known)
           expect(foldAt(seen, upTo)).toEqual(foldRun(seen.slice(0, upTo)))
@@ -23,7 +23,7 @@ describe('openFolds()', () => {
 
   test('takes fewer than 100 events for a step of a run of 10,000: it fits into a frame', () => {
     const { events, taken } = countingRun(10_000)
-    const foldAt = openFolds()
+    const foldAt = createFoldCache()
     expect(taken(() => foldAt(events))).toBe(10_000)
     const steps = Array.from({ length: 200 }, (_, n) => taken(() => foldAt(events, (n * 7_919) % 10_000)))
     expect(Math.max(...steps)).toBeLessThan(100)
@@ -49,11 +49,11 @@ describe('replayMoments()', () => {
 
   test('those that fall together are one mark, the worst', () => {
     const many = replayMoments(someRun(10_000))
-    const marks = markedMoments(many, 10_000, 50)
+    const marks = mergeCloseMoments(many, 10_000, 50)
     expect(marks.length).toBeLessThanOrEqual(51)
     const warned = { seq: 3, words: 'w', tone: 'warn' } as const
     const failed = { seq: 4, words: 'f', tone: 'bad' } as const
-    expect(markedMoments([warned, failed], 10_000)).toEqual([failed])
+    expect(mergeCloseMoments([warned, failed], 10_000)).toEqual([failed])
   })
 })
 

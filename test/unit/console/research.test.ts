@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { citedParts, faultWords, researchRuns } from '../../../clients/console/run/research/research.ts'
-import { outputBlocks } from '../../../clients/console/run/session/block-order.ts'
-import { checkedLines, comparedWords, isGrounded, isMarked } from '../../../shared/research/claims/check-synthesis.ts'
+import { citedParts, faultWords, researchRuns } from '../../../clients/console/run/research/research-runs.ts'
+import { outputBlocks } from '../../../clients/console/run/session/output-blocks.ts'
+import {
+  checkedLines,
+  isGrounded,
+  isMarkedUnsupported,
+  supportCountWords,
+} from '../../../shared/research/claims/check-synthesis.ts'
 
 const evidence = [
   { entity_id: 'a.b.c.d.country.esp', tier: '0', source: 'entity_state', text: 'Spain has 47 million people.' },
@@ -54,12 +59,12 @@ test('what was kept although it is unsupported is shown as that, with why; a hea
   const lines = checkedLines({ topic: 'Where?', synthesis, degraded: [] }, evidence)
   const said = lines.flatMap(({ sentences }) => sentences)
   expect(said.map(({ status }) => status)).toEqual(['quoted', 'unsupported', 'unsupported'])
-  expect(said.map(({ sentence }) => isMarked(sentence))).toEqual([false, true, true])
+  expect(said.map(({ sentence }) => isMarkedUnsupported(sentence))).toEqual([false, true, true])
   expect(said.slice(1).map(faultWords)).toEqual([
     ['no one passage of what it cites says it in these words'],
     ['it cites nothing'],
   ])
-  expect(comparedWords(said)).toBe('1 of 3 sentences quoted, 0 supported, 2 unsupported')
+  expect(supportCountWords(said)).toBe('1 of 3 sentences quoted, 0 supported, 2 unsupported')
 })
 
 test('what the chain says of itself is no claim, and a model that writes the like of it makes one', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { agoWords, localTimes, momentWords, timeWords } from '../../../clients/console/parts/words.ts'
+import { agoWords, localTimes, momentWords, timeOfDayWords } from '../../../clients/console/parts/format.ts'
 import { chooseRun, lineageOf, mergeRuns, type RunSummary } from '../../../clients/console/runs/run-list.ts'
 
 const run = (n: number, more: Partial<RunSummary> = {}): RunSummary => ({
@@ -94,7 +94,7 @@ describe('times in words', () => {
   test('moments in a sentence are the reader’s, without the day where it is today', () => {
     const at = '2026-11-22T12:00:00.944Z'
     const sentence = `waiting for approval of build since ${at}`
-    expect(localTimes(sentence, Date.parse(at))).toBe(`waiting for approval of build since ${timeWords(at)}`)
+    expect(localTimes(sentence, Date.parse(at))).toBe(`waiting for approval of build since ${timeOfDayWords(at)}`)
     expect(localTimes(sentence, Date.parse('2026-12-24T12:00:00Z'))).toContain(momentWords(at))
     expect(localTimes('no moment $& here', 0)).toBe('no moment $& here')
   })

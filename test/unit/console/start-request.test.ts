@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import {
+  idempotencyKeys,
   inputFields,
   lineRange,
   readInputs,
-  requestKeys,
   startBody,
 } from '../../../clients/console/start/start-request.ts'
 
@@ -52,7 +52,7 @@ describe('the request', () => {
 
   test('has one key as long as it is the same, so that a second click starts no second run', () => {
     let made = 0
-    const keyOf = requestKeys(() => {
+    const keyOf = idempotencyKeys(() => {
       made += 1
       return `key-${made}`
     })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { timelineRows } from '../../../clients/console/run/timeline/timeline-rows.ts'
-import { foldRun } from '../../../shared/runs/fold.ts'
+import { foldRun } from '../../../shared/runs/fold-run.ts'
 import type { ApprovalFold, RunFold, StepFold } from '../../../shared/runs/run-fold.ts'
 
 const at = (second: number) => new Date(second * 1_000).toISOString()

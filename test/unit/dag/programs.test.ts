@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { parseDag, parseDagApart } from '../../../shared/document/parse.ts'
+import { parseDag, parseDagInIsolate } from '../../../shared/document/parse.ts'
 import type { Isolate } from '../../../shared/ports/isolate.ts'
 import type { Json } from '../../../shared/text/canonical.ts'
 import { inProcessIsolate } from '../gates/in-process-isolate.ts'
 
-/** Schemas and patterns of a document are compiled where nobody else waits for them (shared/gates/programs.ts). */
+/** Schemas and patterns of a document are compiled where nobody else waits for them (shared/gates/compile-programs.ts). */
 const large = (more: object = {}): Json => ({
   type: 'object',
   properties: Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`p${at}`, { type: 'string' }])),
@@ -57,14 +57,18 @@ describe('a document checked apart', () => {
   ])('has the words, codes, lines and columns of one checked at once: %s', async (_, checks) => {
     const text = document(checks)
     const { isolate, asked } = counting()
-    const apart = await parseDagApart(text, {}, isolate)
+    const apart = await parseDagInIsolate(text, {}, isolate)
     expect(apart).toEqual(parseDag(text))
     expect(asked.length).toBeGreaterThan(0)
     expect(new Set(asked)).toEqual(new Set(['compile']))
   })
 
   test('says where a schema that does not compile stands', async () => {
-    const parsed = await parseDagApart(document([schema({}), schema(large({ propertys: {} }))]), {}, inProcessIsolate)
+    const parsed = await parseDagInIsolate(
+      document([schema({}), schema(large({ propertys: {} }))]),
+      {},
+      inProcessIsolate,
+    )
     expect(parsed).toMatchObject({
       ok: false,
       errors: [
@@ -82,12 +86,12 @@ describe('a document checked apart', () => {
   test('compiles a few small ones at once: no process is started for them', async () => {
     const { isolate, asked } = counting()
     const text = document([schema({ type: 'object', required: ['a'] }), pattern('^v\\d+$'), schema({ type: 'strin' })])
-    expect(await parseDagApart(text, {}, isolate)).toEqual(parseDag(text))
+    expect(await parseDagInIsolate(text, {}, isolate)).toEqual(parseDag(text))
     expect(asked).toEqual([])
   })
 
   test.each(['time', 'memory'] as const)('is refused when one runs over its %s', async (because) => {
-    const parsed = await parseDagApart(document([schema(large())]), {}, failing(because))
+    const parsed = await parseDagInIsolate(document([schema(large())]), {}, failing(because))
     expect(parsed).toMatchObject({
       ok: false,
       errors: [
@@ -97,7 +101,7 @@ describe('a document checked apart', () => {
   })
 
   test('is not called wrong when the isolate cannot compute', async () => {
-    await expect(parseDagApart(document([schema(large())]), {}, failing('error'))).rejects.toMatchObject({
+    await expect(parseDagInIsolate(document([schema(large())]), {}, failing('error'))).rejects.toMatchObject({
       name: 'Unavailable',
       code: 'isolate_failed',
     })
@@ -106,7 +110,7 @@ describe('a document checked apart', () => {
 
 test('the same schema is compiled once, however often it stands in a document', async () => {
   const { isolate, asked } = counting()
-  await parseDagApart(document(Array.from({ length: 9 }, () => schema(large()))), {}, isolate)
+  await parseDagInIsolate(document(Array.from({ length: 9 }, () => schema(large()))), {}, isolate)
   expect(asked).toEqual(['compile'])
 })
 
@@ -114,7 +118,7 @@ describe('the schemas of a document together', () => {
   test('have at most 10,000 nodes; what comes after is told once and not compiled', async () => {
     const { isolate, asked } = counting()
     // 603 nodes each.
-    const parsed = await parseDagApart(
+    const parsed = await parseDagInIsolate(
       document(Array.from({ length: 19 }, (_, at) => schema(large({ title: `t${at}` })))),
       {},
       isolate,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Routing } from '../../../shared/document/agents.ts'
+import type { Routing } from '../../../shared/document/bind-agents.ts'
 import { parseDag } from '../../../shared/document/parse.ts'
 import { unreachableApprovers } from '../../../shared/document/warnings.ts'
 import { SettingsSchema, withLocalPeople } from '../../../shared/settings/settings.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { transform } from '../../../functions/isolate/transform-engine.ts'
+import { runTransformJob } from '../../../functions/isolate/transform-engine.ts'
 import { expr } from '../../../shared/gates/kinds/expr.ts'
 import { parseCheck } from '../../../shared/gates/parse-check.ts'
 import { codesIn, readText, rowsBelow } from './markdown.ts'
@@ -29,7 +29,7 @@ describe('docs/expressions-and-transform.md', () => {
     ([code = '', answer = '']) => [codesIn(code)[0] ?? '', codesIn(answer)[0] ?? answer] as const,
   )
   test.each(traps)('transform: %s answers %s', async (program, answer) => {
-    const answered = await transform({
+    const answered = await runTransformJob({
       kind: 'transform',
       program,
       input: { inputs: given('Traps, with inputs') },

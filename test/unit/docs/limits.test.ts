@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest'
 import { parseDag } from '../../../shared/document/parse.ts'
 import { ENTITY_LIMITS } from '../../../shared/graph/entity.ts'
 import { LIMITS } from '../../../shared/limits.ts'
+import { PRICES } from '../../../shared/plan/aws-prices.ts'
 import { planDag } from '../../../shared/plan/plan-dag.ts'
-import { PRICES } from '../../../shared/plan/prices.ts'
-import { SafetySchema } from '../../../shared/runs/safety.ts'
+import { SafetySchema } from '../../../shared/runs/safety-settings.ts'
 import { codesIn, readText, rowsBelow } from './markdown.ts'
 
 /** docs/limits-and-costs.md against the constants its rows name, and against documents that break them. */

@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import { STAGE_EVENTS } from '../../../functions/research/stage-call.ts'
-import { CandidateSchema, EvidenceSchema } from '../../../shared/research/payloads/evidence.ts'
+import { PAYLOAD_CHECKS } from '../../../shared/research/payload-checks.ts'
+import { CandidateSchema, EvidenceSchema } from '../../../shared/research/payloads/candidate-and-evidence.ts'
 import { IntentSchema } from '../../../shared/research/payloads/intent.ts'
 import { SearchResultSchema } from '../../../shared/research/payloads/result.ts'
-import { ROUTE_ACTIONS, RouteDecisionSchema } from '../../../shared/research/payloads/route.ts'
+import { ROUTE_ACTIONS, RouteDecisionSchema } from '../../../shared/research/payloads/route-decision.ts'
 import {
   AssessmentOutputSchema,
   ClassifierOutputSchema,
   ExecutionOutputSchema,
 } from '../../../shared/research/payloads/stage-outputs.ts'
-import { AGGREGATIONS } from '../../../shared/research/question/words.ts'
+import { AGGREGATIONS } from '../../../shared/research/question/hint-patterns.ts'
 import { ResearchSettingsSchema } from '../../../shared/research/settings.ts'
 import { STAGES } from '../../../shared/research/stages.ts'
-import { PAYLOAD_CHECKS } from '../../../shared/research/validate.ts'
 import { codesIn, readText, rowsBelow } from './markdown.ts'
 
 const TEXT = readText('docs/research.md')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { EVENT_TYPES } from '../../../shared/runs/event-types.ts'
+import { EVENT_TYPES } from '../../../shared/runs/event.ts'
 import { parseSettings } from '../../../shared/settings/parse.ts'
 import { readWebhookSecret, signWebhook } from '../../../shared/webhooks/signing.ts'
 import { codesIn, fencedBlocks, readText, rowsBelow } from './markdown.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { GateComposition, GateUse } from '../../../shared/dag/dag.ts'
-import { composeVerdicts } from '../../../shared/gates/compose.ts'
+import { composeVerdicts } from '../../../shared/gates/compose-verdicts.ts'
 import type { Verdict } from '../../../shared/gates/gate.ts'
 
 type Row = readonly [name: string, status: Verdict['status'], on_fail?: GateUse['on_fail']]

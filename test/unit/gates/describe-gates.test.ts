@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 import { describeGates } from '../../../shared/gates/explain.ts'
 import { gateTypes } from '../../../shared/gates/registry.ts'
-import { compileProblem } from '../../../shared/gates/schema-validation.ts'
+import { schemaCompileProblem } from '../../../shared/gates/schema-validation.ts'
 
 test('describeGates() has every type with a summary and a JSON Schema of its parameters', () => {
   const gates = describeGates()
   expect(gates.map(({ type }) => type)).toEqual(gateTypes())
   for (const { params } of gates) {
     expect(params).toMatchObject({ type: 'object', additionalProperties: false })
-    expect(compileProblem(JSON.parse(JSON.stringify(params)))).toBeUndefined()
+    expect(schemaCompileProblem(JSON.parse(JSON.stringify(params)))).toBeUndefined()
   }
 })
 

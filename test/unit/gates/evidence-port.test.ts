@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { readEvidence } from '../../../shared/gates/facts.ts'
+import { readPortEvidence } from '../../../shared/gates/read-facts.ts'
 import type { Json } from '../../../shared/text/canonical.ts'
 
 const read = (found: Json) =>
-  readEvidence({ inputs: { found }, outputs: {}, measured: { cost_usd: null, latency_ms: null } }, 'found')
+  readPortEvidence({ inputs: { found }, outputs: {}, measured: { cost_usd: null, latency_ms: null } }, 'found')
 const ID = 'acme.ops.geo.atlas.country.no'
 const REF = `objstore://main/${'a'.repeat(64)}`
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { atLeast, negate, type Outcome } from '../../../shared/gates/check.ts'
+import { atLeast, negateOutcome, type Outcome } from '../../../shared/gates/check-composition.ts'
 
 const outcome = fc.constantFrom<Outcome>('pass', 'fail', 'unfit', 'error')
 const outcomes = fc.array(outcome, { minLength: 1, maxLength: 6 })
@@ -18,7 +18,7 @@ describe('the laws of composed checks', () => {
     ['fail', 'pass'],
     ['unfit', 'unfit'],
     ['error', 'error'],
-  ] as const)('not(%s) = %s', (given, answer) => expect(negate(given)).toBe(answer))
+  ] as const)('not(%s) = %s', (given, answer) => expect(negateOutcome(given)).toBe(answer))
 
   test.each<[Outcome, Outcome, any: Outcome, all: Outcome]>([
     ['pass', 'pass', 'pass', 'pass'],
@@ -36,10 +36,10 @@ describe('the laws of composed checks', () => {
   })
 
   law('De Morgan: not(at least k of n) = at least n - k + 1 of the negated', (list, k) => {
-    expect(negate(atLeast(k, list))).toBe(atLeast(list.length - k + 1, list.map(negate)))
+    expect(negateOutcome(atLeast(k, list))).toBe(atLeast(list.length - k + 1, list.map(negateOutcome)))
   })
   law('negation twice changes nothing', (list) => {
-    expect(list.map(negate).map(negate)).toEqual(list)
+    expect(list.map(negateOutcome).map(negateOutcome)).toEqual(list)
   })
   law('the order of the parts does not matter', (list, k) => {
     expect(atLeast(k, list.toReversed())).toBe(atLeast(k, list))
@@ -50,8 +50,8 @@ describe('the laws of composed checks', () => {
   law('nothing passes, negated or not, of parts that were not judged', (list, k) => {
     const unjudged = list.map((one) => (one === 'pass' || one === 'fail' ? 'unfit' : one))
     expect(atLeast(k, unjudged)).not.toBe('pass')
-    expect(negate(atLeast(k, unjudged))).not.toBe('pass')
-    expect(atLeast(k, unjudged.map(negate))).not.toBe('pass')
+    expect(negateOutcome(atLeast(k, unjudged))).not.toBe('pass')
+    expect(atLeast(k, unjudged.map(negateOutcome))).not.toBe('pass')
   })
   law('what becomes better never makes the whole worse', (list, k) => {
     if (atLeast(k, list) !== 'pass') return

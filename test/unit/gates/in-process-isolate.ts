@@ -1,5 +1,5 @@
-import { readData } from '../../../functions/isolate/data-engine.ts'
-import { workUnderSchema } from '../../../functions/isolate/schema-engine.ts'
+import { runSchemaJob } from '../../../functions/isolate/schema-engine.ts'
+import { runDataJob } from '../../../functions/isolate/table-and-text-engine.ts'
 import type { Isolate } from '../../../shared/ports/isolate.ts'
 
 /**
@@ -11,7 +11,7 @@ export const inProcessIsolate: Isolate = {
     if (kind === 'transform') return { ok: false, because: 'error', message: 'transforms do not run here' }
     const isSchema = kind === 'json_schema' || kind === 'compile'
     try {
-      return { ok: true, value: JSON.parse((isSchema ? workUnderSchema : readData)({ kind, ...data })) }
+      return { ok: true, value: JSON.parse((isSchema ? runSchemaJob : runDataJob)({ kind, ...data })) }
     } catch (error) {
       return { ok: false, because: 'error', message: error instanceof Error ? error.message : String(error) }
     }

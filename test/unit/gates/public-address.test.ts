@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isLoopback, specialAddress } from '../../../functions/gates/target.ts'
+import { isLoopback, nonPublicAddressKind } from '../../../functions/gates/net-target.ts'
 
 describe('specialAddress()', () => {
   test.each([
@@ -52,7 +52,7 @@ describe('specialAddress()', () => {
     ['0x7f.1', 'no public address'],
     ['127.1', 'no public address'],
   ])('%s is %s', (address, wanted) => {
-    expect(specialAddress(address)).toMatch(wanted)
+    expect(nonPublicAddressKind(address)).toMatch(wanted)
   })
 
   test.each([
@@ -65,13 +65,13 @@ describe('specialAddress()', () => {
     '192.0.1.1',
     '223.255.255.255',
   ])('%s is public', (address) => {
-    expect(specialAddress(address)).toBeUndefined()
+    expect(nonPublicAddressKind(address)).toBeUndefined()
   })
 
   test.each(['2606:4700:4700::1111', '2a00:1450::1', '2001:4860:4860::8888', '2003::1', '3ffd::1'])(
     '%s is public',
     (address) => {
-      expect(specialAddress(address)).toBeUndefined()
+      expect(nonPublicAddressKind(address)).toBeUndefined()
     },
   )
 
@@ -79,7 +79,7 @@ describe('specialAddress()', () => {
     const bytes = fc.tuple(fc.nat(255), fc.nat(255), fc.nat(255), fc.nat(255))
     fc.assert(
       fc.property(bytes, fc.constantFrom('::ffff:', '::', '64:ff9b::', '::ffff:0:'), (parts, prefix) => {
-        expect(specialAddress(`${prefix}${parts.join('.')}`)).toBeDefined()
+        expect(nonPublicAddressKind(`${prefix}${parts.join('.')}`)).toBeDefined()
       }),
     )
   })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
-import { checkParams } from '../../../shared/gates/check.ts'
+import { paramsOfCheck } from '../../../shared/gates/check-composition.ts'
 import type { GateFacts, Held } from '../../../shared/gates/gate.ts'
 import { parseCheck } from '../../../shared/gates/parse-check.ts'
 import { findGate, gateTypes } from '../../../shared/gates/registry.ts'
@@ -93,7 +93,7 @@ function fitOf(written: object, held: Held, not: boolean) {
   const parsed = parseCheck(written)
   const gate = parsed.ok ? findGate(parsed.check.type) : undefined
   if (!parsed.ok || gate === undefined) return { ports: [], fits: true }
-  const params = checkParams(parsed.check)
+  const params = paramsOfCheck(parsed.check)
   const ports = gate.reads(params)
   const judged = ports.every((port) => gate.judges?.(params, port).includes(held) ?? true)
   return { ports, fits: judged && (not || (gate.passesOn?.(params).includes(held) ?? true)) }

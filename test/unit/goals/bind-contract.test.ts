@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { bindContract, readOpenContract, targetInputs } from '../../../shared/goals/goal-contract.ts'
+import { bindContract, readUnboundContract, targetInputs } from '../../../shared/goals/goal-contract.ts'
 import { freezeContract, readGoalContract } from '../../../shared/goals/read-contract.ts'
 import type { Json } from '../../../shared/text/canonical.ts'
 
@@ -94,7 +94,7 @@ describe('the contract of a document', () => {
     declared: readonly (readonly [string, string | undefined])[],
   ) =>
     // What a document says is JSON.
-    readOpenContract(contract as never, ['goal_contract'], new Map(declared))
+    readUnboundContract(contract as never, ['goal_contract'], new Map(declared))
 
   test('keeps its inputs unbound, with the defaults of everything else', () => {
     expect(read(OPEN, [['target', 'number']]).contract).toMatchObject({

@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
-import { contractSchema } from '../../../shared/document/schema.ts'
+import { contractSchema } from '../../../shared/document/json-schema.ts'
 import { CRITERION_KINDS } from '../../../shared/goals/criteria/registry.ts'
 import { readGoalContract } from '../../../shared/goals/read-contract.ts'
 import { ACCURACY, contractOf } from './evaluated.ts'

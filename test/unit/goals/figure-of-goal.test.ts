@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { CONTRACT_SKELETONS, type SkeletonName } from '../../../shared/goals/contract-skeletons.ts'
-import { takeStatedFigure } from '../../../shared/goals/goal-figure.ts'
+import { takeStatedFigure } from '../../../shared/goals/figure-in-goal-text.ts'
 import { readGoalContract } from '../../../shared/goals/read-contract.ts'
 
 const taken = (goalText: string, type: SkeletonName = 'ml_classification') => {

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { goalEnding } from '../../../shared/goals/completion.ts'
-import { DECISION_TABLE, decideTwoGates, FINAL_STATUSES } from '../../../shared/goals/two-gates.ts'
+import { DECISION_TABLE, decideFinalStatus, FINAL_STATUSES } from '../../../shared/goals/decision-table.ts'
 import { ACCURACY, contractOf, evaluated } from './evaluated.ts'
 
 const { completion } = evaluated({ output: '' })
-const endingOf = (given: Parameters<typeof decideTwoGates>[0]) =>
-  goalEnding({ ...completion, ...decideTwoGates(given), goal_status: given.goal_status }, 'all 2 blocks completed')
+const endingOf = (given: Parameters<typeof decideFinalStatus>[0]) =>
+  goalEnding({ ...completion, ...decideFinalStatus(given), goal_status: given.goal_status }, 'all 2 blocks completed')
 
 test('every row ends the run as its final status says, and completed only where that is SUCCESS', () => {
   const told = DECISION_TABLE.flatMap(({ trust, goal }) =>

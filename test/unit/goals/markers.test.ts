@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { judgeFindings, readEvidence } from '../../../shared/goals/evidence.ts'
 import { MARKER_TYPES, parseMarkers } from '../../../shared/goals/marker.ts'
-import { collectMarkers, markersAnywhere } from '../../../shared/goals/marker-set.ts'
+import { findMarkersAnywhere, newMarkerSet } from '../../../shared/goals/marker-set.ts'
 import { readGoalContract } from '../../../shared/goals/read-contract.ts'
 
 const keys = (text: string) =>
@@ -214,8 +214,8 @@ describe('what stands between fences is no marker', () => {
 
 describe('a marker that was given is the same one', () => {
   const isGiven = (source: string, said: string) => {
-    const given = collectMarkers()
-    for (const marker of markersAnywhere(source)) given.add(marker)
+    const given = newMarkerSet()
+    for (const marker of findMarkersAnywhere(source)) given.add(marker)
     const [marker] = parseMarkers(said)
     return marker !== undefined && given.has(marker)
   }
@@ -275,7 +275,7 @@ describe('a marker that was given is the same one', () => {
   ])('%j, and then %j: %s', (source, said, given) => expect(isGiven(source, said)).toBe(given))
 
   test('ten thousand against ten thousand of one name take few steps each', () => {
-    const given = collectMarkers()
+    const given = newMarkerSet()
     for (let n = 0; n < 10_000; n += 1) given.add({ type: 'FINDING', content: `thing ${n} is so` })
     const all = Array.from({ length: 10_000 }, (_, n) => ({ type: 'FINDING', content: `thing ${n} is` }))
     expect(all.filter((marker) => !given.has(marker))).toEqual([])

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import {
   approachFingerprint,
-  blockByHistory,
   failedAttempt,
   type GoalAttempt,
+  markBlockedByHistory,
   recommendPivot,
 } from '../../../shared/goals/goal-gate.ts'
 import { evaluateGoalGate } from './evaluate-goal-gate.ts'
@@ -208,7 +208,7 @@ describe('what is kept of an attempt', () => {
 test('blockByHistory() leaves what is met, whatever its history says', () => {
   const result = evaluateGoalGate(TWO, '[METRIC:accuracy] 1', [])
   const pivot = { ...recommendPivot(result, []), unachievable: ['AC1', 'AC2'] }
-  const { criteriaResults, blockers = [] } = blockByHistory(result, pivot)
+  const { criteriaResults, blockers = [] } = markBlockedByHistory(result, pivot)
   expect(criteriaResults.map(({ status }) => status)).toEqual(['MET', 'BLOCKED'])
   expect(blockers).toHaveLength(1)
 })

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { parseDag } from '../../../shared/document/parse.ts'
 import { CRITERION_KINDS } from '../../../shared/goals/criteria/registry.ts'
+import { DECISION_TABLE } from '../../../shared/goals/decision-table.ts'
 import { DEFAULT_MAX_ATTEMPTS } from '../../../shared/goals/goal-contract.ts'
 import { MARKER_TYPES, parseMarkers } from '../../../shared/goals/marker.ts'
 import { TRUST_BANDS } from '../../../shared/goals/trust-gate.ts'
-import { DECISION_TABLE } from '../../../shared/goals/two-gates.ts'
 import { CLAIM_WEIGHTS, REJECTED_FINDING_COSTS } from '../../../shared/goals/verify-claims.ts'
 import { PROMPT_TEMPLATES } from '../../../shared/prompts/templates.ts'
 

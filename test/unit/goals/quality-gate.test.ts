@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readEvidence } from '../../../shared/goals/evidence.ts'
-import { judgeQuality, QUALITY_RULES, type QualityProfile } from '../../../shared/goals/quality.ts'
+import { judgeQuality, QUALITY_RULES, type QualityProfile } from '../../../shared/goals/quality-gate.ts'
 
 const judged = (text: string, profile?: QualityProfile) =>
   judgeQuality(readEvidence([{ text, block: 'work' }]), profile)

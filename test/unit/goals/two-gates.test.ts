@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { DECISION_TABLE, decideTwoGates, FINAL_STATUSES } from '../../../shared/goals/two-gates.ts'
+import { DECISION_TABLE, decideFinalStatus, FINAL_STATUSES } from '../../../shared/goals/decision-table.ts'
 
 const given = { trust_passed: true, quality_passed: true, goal_status: 'MET', claimed_status: 'SUCCESS' } as const
 
@@ -16,7 +16,7 @@ describe('decideTwoGates()', () => {
   ] as const)('trust %s, goal %s: %s, next %s', (trust, goal_status, final_status, action) => {
     const row = `${trust} x ${goal_status}`
     const trust_passed = trust === 'PASS'
-    expect(decideTwoGates({ ...given, trust_passed, goal_status })).toEqual({ final_status, row, action })
+    expect(decideFinalStatus({ ...given, trust_passed, goal_status })).toEqual({ final_status, row, action })
   })
 
   test.each([
@@ -29,7 +29,7 @@ describe('decideTwoGates()', () => {
     ['PASS', 'NO_CONTRACT', 'PARTIAL', 'fix_quality'],
     ['FAIL', 'NO_CONTRACT', 'PARTIAL', 'rework_trust'],
   ] as const)('with failed quality, trust %s, goal %s: %s, next %s', (trust, goal_status, final_status, action) => {
-    const decided = decideTwoGates({ ...given, trust_passed: trust === 'PASS', quality_passed: false, goal_status })
+    const decided = decideFinalStatus({ ...given, trust_passed: trust === 'PASS', quality_passed: false, goal_status })
     expect(decided).toEqual({ final_status, row: `${trust} x ${goal_status}`, action })
   })
 
@@ -42,16 +42,16 @@ describe('decideTwoGates()', () => {
   )
   test.each(cases)('trust %s, goal %s, quality %s never upgrade a claimed %s', (trust, goal, quality, claim) => {
     const gates = { trust_passed: trust === 'PASS', goal_status: goal, quality_passed: quality }
-    const free = decideTwoGates({ ...gates, claimed_status: 'SUCCESS' })
+    const free = decideFinalStatus({ ...gates, claimed_status: 'SUCCESS' })
     const worse = FINAL_STATUSES.indexOf(claim) > FINAL_STATUSES.indexOf(free.final_status)
     // Where the claim decides, there is nothing the gates want done.
     const expected = worse ? { ...free, final_status: claim, action: 'none' } : free
-    expect(decideTwoGates({ ...gates, claimed_status: claim })).toEqual(expected)
+    expect(decideFinalStatus({ ...gates, claimed_status: claim })).toEqual(expected)
   })
 
   test('a goal status nobody knows is no SUCCESS', () => {
     const goal_status = 'met' as unknown as 'MET'
-    expect(decideTwoGates({ ...given, goal_status })).toEqual({
+    expect(decideFinalStatus({ ...given, goal_status })).toEqual({
       final_status: 'PARTIAL',
       row: 'PASS x met',
       action: 'none',

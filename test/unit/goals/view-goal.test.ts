@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { viewGoal } from '../../../shared/api/goal-view.ts'
-import { withDefaults } from '../../../shared/goals/goal-contract.ts'
+import { contractWithDefaults } from '../../../shared/goals/goal-contract.ts'
 import type { StoredGoalAttempt } from '../../../shared/runs/run-store.ts'
 import { ACCURACY, contractOf, evaluated } from './evaluated.ts'
 
 const GIVEN = contractOf(ACCURACY, { kind: 'marker_required', marker: 'LIMITATION' })
-const CONTRACT = withDefaults({ ...GIVEN, max_goal_attempts: 5 })
-const ANY_COUNT = withDefaults(contractOf({ kind: 'finding_count', minCount: 0 }))
+const CONTRACT = contractWithDefaults({ ...GIVEN, max_goal_attempts: 5 })
+const ANY_COUNT = contractWithDefaults(contractOf({ kind: 'finding_count', minCount: 0 }))
 const at = (minute: number) => `2026-11-22T10:0${minute}:00.000Z`
 const stored = (n: number, run_id: string, minute: number): StoredGoalAttempt => ({
   ...{ n, run_id, at: at(minute), status: 'PARTIAL', fingerprint: `f${n}`, unmet: ['AC1'] },

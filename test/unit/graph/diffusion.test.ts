@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { buildAdjacency, diffuse } from '../../../shared/graph/walks.ts'
+import { buildAdjacency, personalisedPageRank } from '../../../shared/graph/search-walks.ts'
 
 const NODES = 12
 type Pair = readonly [number, number]
@@ -63,11 +63,11 @@ describe('diffuse(), drawn to kinds of edges', () => {
   test('keeps its mass, reaches the same, and does not care in which order edges come', () => {
     fc.assert(
       fc.property(kinds, seeds, (some, from) => {
-        const scores = diffuse(graph(some), from, drawn)
+        const scores = personalisedPageRank(graph(some), from, drawn)
         expect(scores.reduce((sum, score) => sum + score, 0)).toBeCloseTo(1, 9)
-        const plain = diffuse(graph(some), from)
+        const plain = personalisedPageRank(graph(some), from)
         for (const [n, score] of scores.entries()) expect(score > 0).toBe((plain[n] ?? 0) > 0)
-        const turned = diffuse(graph(some.toReversed()), from, drawn)
+        const turned = personalisedPageRank(graph(some.toReversed()), from, drawn)
         for (const [n, score] of scores.entries()) expect(turned[n]).toBeCloseTo(score, 9)
       }),
     )
@@ -75,10 +75,10 @@ describe('diffuse(), drawn to kinds of edges', () => {
 
   test('one edge of the kind that draws is not lost among many of another', () => {
     const some = graph([[0, 1, 1], ...Array.from({ length: 9 }, (_, n): [number, number, number] => [0, n + 2, 0])])
-    const scores = diffuse(some, [seed(0)], Float64Array.of(1, 10))
+    const scores = personalisedPageRank(some, [seed(0)], Float64Array.of(1, 10))
     // Ten of eleven parts by the one, the eleventh by the nine.
     expect((scores[1] ?? 0) / (scores[2] ?? 1)).toBeCloseTo(90, 6)
-    expect(diffuse(some, [seed(0)])[1]).toBeCloseTo(diffuse(some, [seed(0)])[2] ?? 0, 12)
+    expect(personalisedPageRank(some, [seed(0)])[1]).toBeCloseTo(personalisedPageRank(some, [seed(0)])[2] ?? 0, 12)
   })
 })
 
@@ -86,7 +86,7 @@ describe('diffuse()', () => {
   test('keeps its mass, and leaves none where no seed leads', () => {
     fc.assert(
       fc.property(edges, seeds, (pairs, from) => {
-        const scores = diffuse(graph(pairs), from)
+        const scores = personalisedPageRank(graph(pairs), from)
         expect(scores.reduce((sum, score) => sum + score, 0)).toBeCloseTo(1, 9)
         const reached = closure(
           pairs,
@@ -103,9 +103,9 @@ describe('diffuse()', () => {
   test('is the same for the same, and only proportions of weights count', () => {
     fc.assert(
       fc.property(edges, seeds, (pairs, from) => {
-        const scores = diffuse(graph(pairs), from)
-        expect(diffuse(graph(pairs), from)).toEqual(scores)
-        const doubled = diffuse(
+        const scores = personalisedPageRank(graph(pairs), from)
+        expect(personalisedPageRank(graph(pairs), from)).toEqual(scores)
+        const doubled = personalisedPageRank(
           graph(pairs),
           from.map(({ node, weight }) => ({ node, weight: weight * 2 })),
         )
@@ -118,8 +118,8 @@ describe('diffuse()', () => {
     const turned = (n: number) => (n * 5 + 3) % NODES
     fc.assert(
       fc.property(edges, seeds, (pairs, from) => {
-        const scores = diffuse(graph(pairs), from)
-        const again = diffuse(
+        const scores = personalisedPageRank(graph(pairs), from)
+        const again = personalisedPageRank(
           graph(pairs.map(([a, b]) => [turned(b), turned(a)])),
           from.map(({ node, weight }) => ({ node: turned(node), weight })),
         )
@@ -129,7 +129,7 @@ describe('diffuse()', () => {
   })
 
   test('gives what stands alike the same, what is nearer more, and what both seeds lead to most', () => {
-    const star = diffuse(
+    const star = personalisedPageRank(
       graph([
         [0, 1],
         [0, 2],
@@ -140,7 +140,7 @@ describe('diffuse()', () => {
     )
     expect(star[1]).toBe(star[2])
     expect(star[3]).toBeGreaterThan(star[4] ?? 1)
-    const bridge = diffuse(
+    const bridge = personalisedPageRank(
       graph([
         [0, 2],
         [1, 2],
@@ -155,13 +155,13 @@ describe('diffuse()', () => {
 
   test('answers zeros where there is nothing to start from', () => {
     for (const from of [[], [seed(99)], [seed(-1)], [seed(0, 0)]]) {
-      expect([...diffuse(graph([[0, 1]]), from)].every((score) => score === 0)).toBe(true)
+      expect([...personalisedPageRank(graph([[0, 1]]), from)].every((score) => score === 0)).toBe(true)
     }
-    expect(diffuse(graph([], 0), [seed(0)])).toHaveLength(0)
+    expect(personalisedPageRank(graph([], 0), [seed(0)])).toHaveLength(0)
   })
 
   test('a seed without edges keeps all', () => {
-    expect(diffuse(graph([[1, 2]]), [seed(0)])[0]).toBeCloseTo(1, 12)
+    expect(personalisedPageRank(graph([[1, 2]]), [seed(0)])[0]).toBeCloseTo(1, 12)
   })
 })
 

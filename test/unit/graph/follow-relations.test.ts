@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { buildAdjacency, followRelations, type TypedGraph } from '../../../shared/graph/walks.ts'
+import { buildAdjacency, followRelations, type TypedGraph } from '../../../shared/graph/search-walks.ts'
 
 const NODES = 10
 type Edge = readonly [from: number, to: number, kind: number]

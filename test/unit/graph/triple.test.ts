@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { asWritten, readableTriples } from '../../../shared/graph/rule-opaque.ts'
+import { markOpaqueProse, readableTriples } from '../../../shared/graph/opaque-triples.ts'
 import { isEdge, isPredicate, TripleSchema } from '../../../shared/graph/triple.ts'
 
 const least = {
@@ -58,12 +58,12 @@ describe('prose of a model', () => {
   const prose = TripleSchema.parse({ ...least, predicate: 'research.synthesis', object: 'Oslo.' })
 
   test('is written opaque, other triples as they are', () => {
-    expect(asWritten(prose).rule_opaque).toBe(true)
-    expect(asWritten({ ...prose, predicate: 'research.route_rationale' }).rule_opaque).toBe(true)
-    expect(asWritten(plain)).toEqual(plain)
+    expect(markOpaqueProse(prose).rule_opaque).toBe(true)
+    expect(markOpaqueProse({ ...prose, predicate: 'research.route_rationale' }).rule_opaque).toBe(true)
+    expect(markOpaqueProse(plain)).toEqual(plain)
   })
 
   test('is never read by rules, nor is any other opaque triple', () => {
-    expect(readableTriples([plain, prose, asWritten(prose), { ...plain, rule_opaque: true }])).toEqual([plain])
+    expect(readableTriples([plain, prose, markOpaqueProse(prose), { ...plain, rule_opaque: true }])).toEqual([plain])
   })
 })

@@ -1,7 +1,7 @@
-import type { HandlerCall } from '../../../functions/attempts/handlers/handler.ts'
+import type { HandlerCall } from '../../../functions/attempts/handlers/block-handler.ts'
 import type { PortType } from '../../../shared/dag/dag.ts'
-import type { ArtifactItem } from '../../../shared/runs/run-items.ts'
 import type { RunKey } from '../../../shared/runs/run-store.ts'
+import type { ArtifactItem } from '../../../shared/runs/run-store-items.ts'
 
 /** What a handler put into the world of one test. */
 export interface Seen {

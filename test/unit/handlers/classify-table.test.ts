@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { findHandler } from '../../../functions/attempts/handlers/registry.ts'
-import { readData } from '../../../functions/isolate/data-engine.ts'
+import { runDataJob } from '../../../functions/isolate/table-and-text-engine.ts'
 import type { Isolate } from '../../../shared/ports/isolate.ts'
 import type { Json } from '../../../shared/text/canonical.ts'
 import { handlerCall } from './call.ts'
@@ -17,7 +17,7 @@ const ports = { record: 'string', metrics: 'json', model: 'json' } as const
 const isolate: Isolate = {
   run: async (kind, job) => {
     expect(kind).toBe('classify')
-    return { ok: true, value: JSON.parse(readData({ kind, ...job })) }
+    return { ok: true, value: JSON.parse(runDataJob({ kind, ...job })) }
   },
 }
 const world = { isolate }

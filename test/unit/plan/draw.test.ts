@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { dagGraph } from '../../../shared/plan/dag-graph.ts'
 import { drawDot, drawMermaid, drawSvg, layeredLayout } from '../../../shared/plan/draw.ts'
-import { GraphSchema } from '../../../shared/plan/graph.ts'
+import { GraphSchema } from '../../../shared/plan/graph-schema.ts'
 import { randomDags } from '../../machines/random-dags.ts'
 import { ALL, CHILD, dagOf, QUESTION } from './documents.ts'
 

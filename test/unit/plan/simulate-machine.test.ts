@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Machine } from '../../../shared/compile/asl.ts'
 import { compileDag } from '../../../shared/compile/compile-dag.ts'
 import { criticalPath, type Upstream } from '../../../shared/plan/critical-path.ts'
-import { type Outcomes, simulatedMachines, simulateMachine } from '../../../shared/plan/simulate-machine.ts'
+import { machinesToSimulate, type Outcomes, simulateMachine } from '../../../shared/plan/simulate-machine.ts'
 import { EACH } from '../../how-much.ts'
 import { FAMILIES, randomDags, randomFrom } from '../../machines/random-dags.ts'
 import { simulate } from '../../machines/virtual-time.ts'
@@ -33,7 +33,7 @@ describe('simulateMachine() of 2,000 random DAGs', () => {
       if (seed % EACH !== 0) return
       const seconds = randomSeconds(upstream.length, seed)
       const path = pathOf(upstream, seconds)
-      const run = simulateMachine(simulatedMachines(compiled(upstream)), {
+      const run = simulateMachine(machinesToSimulate(compiled(upstream)), {
         ...PLAIN,
         seconds: (id) => seconds[Number(id.slice(1))] ?? 0,
       })
@@ -45,7 +45,7 @@ describe('simulateMachine() of 2,000 random DAGs', () => {
 
   test.each(['data pipeline', 'build and test', 'dense'])('%s: machines cut into parts keep every start', (family) => {
     for (const { name, upstream } of randomDags(family).slice(90)) {
-      const machines = simulatedMachines(compiled(upstream, { bytes: 9_000, events: 300 }))
+      const machines = machinesToSimulate(compiled(upstream, { bytes: 9_000, events: 300 }))
       const run = simulateMachine(machines, PLAIN)
       expect(run.makespan, name).toBe(pathOf(upstream, Array(upstream.length).fill(1)).length)
       expect(run.executions).toHaveLength(1 + machines.parts.size)
@@ -71,7 +71,7 @@ describe('simulateMachine() with a limit of blocks at once', () => {
     [6, 1],
     [0, 1],
   ])('%i at once make six equal blocks take %i seconds', (max_parallel, makespan) => {
-    const machines = simulatedMachines(compiled(Array.from({ length: 6 }, () => [])))
+    const machines = machinesToSimulate(compiled(Array.from({ length: 6 }, () => [])))
     const run = simulateMachine(machines, { ...PLAIN, max_parallel })
     expect(run.makespan).toBe(makespan)
     expect(run.at_once).toBe(max_parallel || 6)
@@ -82,7 +82,7 @@ describe('simulateMachine() with a limit of blocks at once', () => {
       const seconds = randomSeconds(upstream.length, seed)
       const total = seconds.reduce((sum, one) => sum + one, 0)
       const path = pathOf(upstream, seconds).length
-      const machines = simulatedMachines(compiled(upstream))
+      const machines = machinesToSimulate(compiled(upstream))
       const outcomes = { ...PLAIN, seconds: (id: string) => seconds[Number(id.slice(1))] ?? 0, max_parallel: 3 }
       const { makespan = Number.NaN } = simulateMachine(machines, outcomes)
       expect(makespan).toBeGreaterThanOrEqual(path)
@@ -98,7 +98,7 @@ describe('simulateMachine() of the whole language', () => {
     [1, 4],
     [3, 6],
   ])('a module that bounces %i times takes its blocks again', (bounces, makespan) => {
-    const machines = simulatedMachines(compileDag(dagOf(BOUNCING)))
+    const machines = machinesToSimulate(compileDag(dagOf(BOUNCING)))
     const run = simulateMachine(machines, {
       ...PLAIN,
       bounces: () => bounces,
@@ -116,7 +116,7 @@ describe('simulateMachine() of the whole language', () => {
     [5, 2],
     [100, 25],
   ])('a foreach of %i items, four at once, takes %i rounds', (items, rounds) => {
-    const machines = simulatedMachines(compileDag(dagOf(FANNED_OUT)))
+    const machines = machinesToSimulate(compileDag(dagOf(FANNED_OUT)))
     const run = simulateMachine(machines, { ...PLAIN, items: () => items, seconds: (id) => (id === 'each' ? 1 : 0) })
     expect(run.makespan).toBe(rounds)
     expect(run.at_once).toBe(Math.max(1, Math.min(4, items)))
@@ -127,13 +127,13 @@ describe('simulateMachine() of the whole language', () => {
     expect(compiled.joins.map(({ sources }) => sources)).toContainEqual([expect.stringMatching(/^[pq]$/)])
     const seconds = (id: string) => (id === slow ? 10 : ['w', 's'].includes(id) ? 1 : 0)
     const runs = [0, 1, 4].map((times) =>
-      simulateMachine(simulatedMachines(compiled), { ...PLAIN, seconds, bounces: () => times }),
+      simulateMachine(machinesToSimulate(compiled), { ...PLAIN, seconds, bounces: () => times }),
     )
     expect(runs.map(({ makespan }) => makespan)).toEqual([12, 24, 60])
   })
 
   test('a child run is waited for, and costs two states', () => {
-    const run = simulateMachine(simulatedMachines(compileDag(dagOf(CHILD))), PLAIN)
+    const run = simulateMachine(machinesToSimulate(compileDag(dagOf(CHILD))), PLAIN)
     expect(run).toMatchObject({ makespan: 2, calls: { OpenChild: 1, RunBlock: 2, Settle: 1 } })
     expect(run.executions).toEqual([{ name: 'main', transitions: 6, events: 2 + 6 + 5 + 5 + 5 + 2 + 2 }])
   })

@@ -9,7 +9,7 @@ import {
   SYNTHESIS_SYSTEM,
   synthesisPrompt,
 } from '../../../shared/prompts/research.ts'
-import { ROUTE_ACTIONS } from '../../../shared/research/payloads/route.ts'
+import { ROUTE_ACTIONS } from '../../../shared/research/payloads/route-decision.ts'
 
 const candidate = { entity_id: 'a.b.c.d.e.f', label: 'Norway', tier: '1', source: 'bm25_index' }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { breakCircuit } from '../../../functions/providers/registry.ts'
+import { withCircuitBreaker } from '../../../functions/providers/registry.ts'
 import { Fault } from '../../../shared/errors.ts'
 import { admitCall, type Breaker, breakerAfter, type CallOutcome } from '../../../shared/providers/circuit-breaker.ts'
 import type { DispatchAnswer, DispatchRequest, Provider } from '../../../shared/providers/provider.ts'
@@ -76,7 +76,7 @@ describe('a provider behind one', () => {
         return ANSWER
       },
     }
-    const guarded = breakCircuit('own', provider, POLICY, () => seen.now)
+    const guarded = withCircuitBreaker('own', provider, POLICY, () => seen.now)
     const code = () =>
       guarded.dispatch(REQUEST).then(
         () => 'answered',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { extractiveProvider } from '../../../functions/providers/extractive.ts'
 import { createProviders } from '../../../functions/providers/registry.ts'
-import { priceAt } from '../../../shared/providers/prices.ts'
+import { modelPriceAt } from '../../../shared/providers/model-prices.ts'
 import { SettingsSchema } from '../../../shared/settings/settings.ts'
 import type { Json } from '../../../shared/text/canonical.ts'
 
@@ -49,7 +49,7 @@ describe('provider extractive', () => {
 
   test('exists in every place, costs nothing, and a binding of its name replaces it', () => {
     expect(createProviders(SettingsSchema.parse({})).get('extractive')).toBe(extractiveProvider)
-    expect(priceAt({ providers: {} }, 'extractive', 'extractive')).toMatchObject({ usd_per_million_in: 0 })
+    expect(modelPriceAt({ providers: {} }, 'extractive', 'extractive')).toMatchObject({ usd_per_million_in: 0 })
     const bound = createProviders(SettingsSchema.parse({ providers: { extractive: { type: 'local' } } }))
     expect(bound.get('extractive')).not.toBe(extractiveProvider)
   })

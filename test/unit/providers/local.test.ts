@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createProviders } from '../../../functions/providers/registry.ts'
 import { withFeedback } from '../../../shared/prompts/block.ts'
 import type { DispatchRequest } from '../../../shared/providers/provider.ts'
-import { readAnswer } from '../../../shared/runs/block-outputs.ts'
+import { readAnswerOutputs } from '../../../shared/runs/block-outputs.ts'
 import { SettingsSchema } from '../../../shared/settings/settings.ts'
 import { firstDaily } from '../../how-much.ts'
 import { expectLinear } from '../gates/linear.ts'
@@ -175,7 +175,7 @@ describe('model table', () => {
 describe('output ports', () => {
   const answer = async (request: Partial<DispatchRequest>) => {
     const output_schema = request.output_schema ?? {}
-    return readAnswer((await ask(request)).text, output_schema)
+    return readAnswerOutputs((await ask(request)).text, output_schema)
   }
 
   test('are made of values the inputs name, and left out when there are none', async () => {

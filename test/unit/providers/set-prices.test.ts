@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { priceAt } from '../../../shared/providers/prices.ts'
+import { modelPriceAt } from '../../../shared/providers/model-prices.ts'
 import { parseSettings } from '../../../shared/settings/parse.ts'
 
 const settings = parseSettings(
@@ -17,7 +17,7 @@ prices:
   'sluice.yaml',
 )
 const of = (name: string, model: string, answered?: string) => {
-  const price = priceAt(settings, name, model, answered)
+  const price = modelPriceAt(settings, name, model, answered)
   return price && [price.usd_per_million_in, price.usd_per_million_out]
 }
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readStream } from '../../../functions/providers/completions.ts'
+import { readCompletionStream } from '../../../functions/providers/completions.ts'
 import { retryAfterMs } from '../../../functions/providers/faults.ts'
 import { limitBody } from '../../../functions/providers/remote.ts'
-import { listedPrice } from '../../../shared/providers/prices.ts'
+import { listedPrice } from '../../../shared/providers/model-prices.ts'
 import { streamOf } from '../../emulators/openai-server.ts'
 
 const remote = { name: 'suite' }
@@ -27,7 +27,7 @@ describe('a stream of events', () => {
 
   test('is read the same wherever its bytes are cut', async () => {
     const law = fc.asyncProperty(words, cuts, fc.constantFrom('\n\n', '\r\n\r\n'), async (text, where, end) => {
-      const completion = await readStream(remote, bodyOf(streamOf(text, 'm', end), where).lines())
+      const completion = await readCompletionStream(remote, bodyOf(streamOf(text, 'm', end), where).lines())
       expect(completion).toMatchObject({
         text,
         finish_reason: 'stop',
@@ -41,7 +41,9 @@ describe('a stream of events', () => {
   test.each([1, 2, 3, 5])('in pieces of %i bytes keeps its characters whole', async (size) => {
     const text = streamOf('Grüße an 世界 🌊👩‍👩‍👧')
     const every = Array.from({ length: Math.ceil(Buffer.from(text).length / size) }, (_, i) => i * size)
-    expect(await readStream(remote, bodyOf(text, every).lines())).toMatchObject({ text: 'Grüße an 世界 🌊👩‍👩‍👧' })
+    expect(await readCompletionStream(remote, bodyOf(text, every).lines())).toMatchObject({
+      text: 'Grüße an 世界 🌊👩‍👩‍👧',
+    })
   })
 
   test('that ends early, anywhere before its finish reason, is cut and not an answer', async () => {
@@ -49,14 +51,19 @@ describe('a stream of events', () => {
     const last = Buffer.from(whole.slice(0, whole.indexOf('"finish_reason":"stop"'))).length
     const law = fc.asyncProperty(fc.integer({ min: 1, max: last }), async (bytes) => {
       const text = Buffer.from(whole).subarray(0, bytes).toString()
-      await expect(readStream(remote, bodyOf(text, []).lines())).rejects.toMatchObject({ code: 'provider_unavailable' })
+      await expect(readCompletionStream(remote, bodyOf(text, []).lines())).rejects.toMatchObject({
+        code: 'provider_unavailable',
+      })
     })
     await fc.assert(law, { numRuns: 50 })
   })
 
   test('needs no end mark after its finish reason', async () => {
     const text = streamOf('done').replace('data: [DONE]\n\n', '')
-    expect(await readStream(remote, bodyOf(text, []).lines())).toMatchObject({ text: 'done', finish_reason: 'stop' })
+    expect(await readCompletionStream(remote, bodyOf(text, []).lines())).toMatchObject({
+      text: 'done',
+      finish_reason: 'stop',
+    })
   })
 })
 

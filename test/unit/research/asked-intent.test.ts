@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ENTITY_LIMITS, EntitySchema } from '../../../shared/graph/entity.ts'
-import { kickoffTriples, loopEntityId } from '../../../shared/research/loop.ts'
-import { readPayload } from '../../../shared/research/payloads/decode.ts'
+import { kickoffTriples, loopEntityId } from '../../../shared/research/loop-entity.ts'
+import { readPayload } from '../../../shared/research/payloads/codec.ts'
 import {
   ASKED_LIMITS,
   AskedIntentSchema,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { refuseEntityId } from '../../../shared/graph/entity-id.ts'
 import { TripleSchema } from '../../../shared/graph/triple.ts'
-import { candidatesAsEvidence, toClassifierOutput, traceSteps } from '../../../shared/research/chain.ts'
-import { kickoffTriples, loopEntityId } from '../../../shared/research/loop.ts'
+import { candidatesAsEvidence, toClassifierOutput, toDecompTrace } from '../../../shared/research/chain-state.ts'
+import { kickoffTriples, loopEntityId } from '../../../shared/research/loop-entity.ts'
 import { classifierOutputKind } from '../../../shared/research/payloads/stage-outputs.ts'
 import { fitsSearch } from '../../../shared/research/question/search-hints.ts'
 
@@ -94,20 +94,22 @@ describe('traceSteps()', () => {
   const steps = { sub_queries: [], seed_entities: [], retighten_rounds: 0 }
 
   test('is absent only where synthesize_directly was the first and only step', () => {
-    expect(traceSteps({ ...steps, first_action: 'synthesize_directly' })).toBeUndefined()
-    expect(traceSteps({ ...steps, first_action: 'retighten', retighten_rounds: 1 })).toMatchObject({
+    expect(toDecompTrace({ ...steps, first_action: 'synthesize_directly' })).toBeUndefined()
+    expect(toDecompTrace({ ...steps, first_action: 'retighten', retighten_rounds: 1 })).toMatchObject({
       retighten_rounds: 1,
     })
-    expect(traceSteps(steps)).toEqual(steps)
+    expect(toDecompTrace(steps)).toEqual(steps)
   })
 
   test('holds what really ran and the resolved ids', () => {
     const query = { kind: 'entity_state', entity_id: 'a' } as const
-    expect(traceSteps({ ...steps, first_action: 'walk_seeds', sub_queries: [query], seed_entities: ['a'] })).toEqual({
-      router_action: 'walk_seeds',
-      sub_queries: [query],
-      seed_entities: ['a'],
-      retighten_rounds: 0,
-    })
+    expect(toDecompTrace({ ...steps, first_action: 'walk_seeds', sub_queries: [query], seed_entities: ['a'] })).toEqual(
+      {
+        router_action: 'walk_seeds',
+        sub_queries: [query],
+        seed_entities: ['a'],
+        retighten_rounds: 0,
+      },
+    )
   })
 })

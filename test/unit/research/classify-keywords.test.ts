@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
-  classifyKeywords,
+  classifyByKeywords,
   classifyTopic,
   type TopicClassifier,
 } from '../../../shared/research/question/classification.ts'
@@ -10,7 +10,7 @@ import { expectLinear } from '../gates/linear.ts'
 
 /** A Wednesday. */
 const NOW = new Date('2026-11-18T15:30:00.000Z')
-const hintsOf = (topic: string) => classifyKeywords(topic, NOW)?.hints
+const hintsOf = (topic: string) => classifyByKeywords(topic, NOW)?.hints
 const time = (topic: string) => hintsOf(topic)?.time_range
 
 describe('time words', () => {
@@ -31,12 +31,12 @@ describe('time words', () => {
   ])('%s', (topic, from, to) => expect(time(topic)).toEqual({ from, to }))
 
   test('a month back from the 31st is the last day of the shorter one', () => {
-    const hints = classifyKeywords('last 1 month', new Date('2026-03-31T10:00:00.000Z'))?.hints
+    const hints = classifyByKeywords('last 1 month', new Date('2026-03-31T10:00:00.000Z'))?.hints
     expect(hints?.time_range).toEqual({ from: '2026-02-28T10:00:00.000Z', to: '2026-03-31T10:00:00.000Z' })
   })
 
   test('a Sunday belongs to the week that began on Monday', () => {
-    const hints = classifyKeywords('this week', new Date('2026-11-22T10:00:00.000Z'))?.hints
+    const hints = classifyByKeywords('this week', new Date('2026-11-22T10:00:00.000Z'))?.hints
     expect(hints?.time_range).toMatchObject({ from: '2026-11-16T00:00:00.000Z' })
   })
 
@@ -97,16 +97,16 @@ describe('question words', () => {
 
 describe('classifyKeywords()', () => {
   test('is of tier 0 with confidence 1 and no intent', () => {
-    expect(classifyKeywords('events today', NOW)).toMatchObject({ tier: '0', confidence: 1, intent: '' })
+    expect(classifyByKeywords('events today', NOW)).toMatchObject({ tier: '0', confidence: 1, intent: '' })
   })
 
   test('says nothing where no pattern matches', () => {
-    expect(classifyKeywords('Who wrote Faust?', NOW)).toBeUndefined()
+    expect(classifyByKeywords('Who wrote Faust?', NOW)).toBeUndefined()
   })
 
   test.each(['within 5 km of ', 'last ', 'path from a ', 'connected to a b ', 'zone '])(
     'takes no longer for more of %j',
-    (part) => expectLinear(async (size) => classifyKeywords(part.repeat(size), NOW), 5_000),
+    (part) => expectLinear(async (size) => classifyByKeywords(part.repeat(size), NOW), 5_000),
   )
 })
 
@@ -193,7 +193,7 @@ test('a search rebuilt from the hints alone is the same, whenever and however th
   )
   const law = fc.property(fc.array(part, { minLength: 1, maxLength: 5 }), caller, (parts, given) => {
     const topic = parts.join(' ')
-    const hints = mergeHints(given, classifyKeywords(topic, NOW)?.hints ?? {}, NOW)
+    const hints = mergeHints(given, classifyByKeywords(topic, NOW)?.hints ?? {}, NOW)
     const first = describeSearch(topic, hints)
     expect(describeSearch(topic, JSON.parse(JSON.stringify(hints)))).toEqual(first)
     for (const key of ['time_range', 'geo_bounds', 'zone'] as const) expect(first[key]).toEqual(hints[key])

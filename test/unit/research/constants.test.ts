@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { isPredicate } from '../../../shared/graph/triple.ts'
-import { PIPELINE_ROLE, RESEARCH_PREDICATES, TRIPLE_SOURCE } from '../../../shared/research/loop.ts'
+import { PIPELINE_ROLE, RESEARCH_PREDICATES, TRIPLE_SOURCE } from '../../../shared/research/loop-entity.ts'
 import {
   DEFAULT_BUDGET_TOKENS,
   DEFAULT_MAX_ITERATIONS,
   resolveBudgets,
 } from '../../../shared/research/payloads/intent.ts'
-import { scopeBound } from '../../../shared/research/payloads/route.ts'
+import { decomposeScopeLimit } from '../../../shared/research/payloads/route-decision.ts'
 
 describe('resolveBudgets()', () => {
   test('absent and 0 are 4000 tokens and 5 rounds', () => {
@@ -21,7 +21,7 @@ describe('resolveBudgets()', () => {
 })
 
 test('the bounds of scopes are 3, 8 and 20; nothing said is medium', () => {
-  expect(['narrow', 'medium', 'broad', '', undefined].map(scopeBound)).toEqual([3, 8, 20, 8, 8])
+  expect(['narrow', 'medium', 'broad', '', undefined].map(decomposeScopeLimit)).toEqual([3, 8, 20, 8, 8])
 })
 
 test('the constants are those of the seed', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { encodePayload } from '../../../shared/research/payloads/decode.ts'
+import { encodePayload } from '../../../shared/research/payloads/codec.ts'
 import {
   openEnvelope,
   openPayloadRegistry,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { EXTRACTIVE_NOTE } from '../../../shared/research/claims/answer-lines.ts'
 import { checkSynthesis, isGrounded } from '../../../shared/research/claims/check-synthesis.ts'
+import { EXTRACTIVE_NOTE } from '../../../shared/research/claims/claim-lines.ts'
 import { extractiveAnswer, extractiveAssess } from '../../../shared/research/extractive/model.ts'
 import { assessmentOutputKind } from '../../../shared/research/payloads/stage-outputs.ts'
 import { atMost } from '../../how-much.ts'

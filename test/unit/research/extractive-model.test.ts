@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { extractiveText } from '../../../shared/research/extractive/model.ts'
-import { readAssessmentAnswer, readRouteAnswer, readSynthesisAnswer } from '../../../shared/research/model-calls.ts'
+import { runExtractiveModel } from '../../../shared/research/extractive/model.ts'
+import { readAssessmentAnswer, readRouteAnswer, readSynthesisAnswer } from '../../../shared/research/prompt-budget.ts'
 import { ATLAS, NORWAY } from './atlas.ts'
 
 const topic = 'What is the capital of Norway?'
 const candidates = [{ entity_id: NORWAY.entity_id, label: 'Norway', tier: '1', source: 'bm25_index' }]
-const textOf = (...asked: Parameters<typeof extractiveText>) => {
-  const answer = extractiveText(...asked)
+const textOf = (...asked: Parameters<typeof runExtractiveModel>) => {
+  const answer = runExtractiveModel(...asked)
   if (!answer.ok) throw new Error(JSON.stringify(answer.errors))
   return answer.value
 }
@@ -28,7 +28,10 @@ describe('extractiveText()', () => {
   })
 
   test('what it is asked with is read like every payload', () => {
-    expect(extractiveText('synthesize_answer', { topic })).toMatchObject({ ok: false, errors: [{ path: 'evidence' }] })
-    expect(extractiveText('route_search', null).ok).toBe(false)
+    expect(runExtractiveModel('synthesize_answer', { topic })).toMatchObject({
+      ok: false,
+      errors: [{ path: 'evidence' }],
+    })
+    expect(runExtractiveModel('route_search', null).ok).toBe(false)
   })
 })

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { extractiveRoute } from '../../../shared/research/extractive/model.ts'
-import type { Candidate } from '../../../shared/research/payloads/evidence.ts'
-import { routeErrors } from '../../../shared/research/payloads/route.ts'
+import type { Candidate } from '../../../shared/research/payloads/candidate-and-evidence.ts'
+import { routeErrors } from '../../../shared/research/payloads/route-decision.ts'
 
 const hit = (label: string, more: Partial<Candidate> = {}): Candidate => ({
   entity_id: `acme.ops.geo.atlas.thing.${label.toLowerCase().replaceAll(' ', '-')}`,

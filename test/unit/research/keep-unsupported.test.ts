@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { checkedLines, isMarked } from '../../../shared/research/claims/check-synthesis.ts'
+import { checkedLines, isMarkedUnsupported } from '../../../shared/research/claims/check-synthesis.ts'
 import { repairSynthesis } from '../../../shared/research/claims/repair-synthesis.ts'
 import { HELD_OUT } from './held-out-answers.ts'
 
@@ -70,7 +70,7 @@ describe('an answer that was asked for with what is unsupported', () => {
         )
         expect(said.length).toBeGreaterThan(8)
         for (const { sentence, status } of said)
-          expect([sentence, isMarked(sentence)]).toEqual([sentence, status === 'unsupported'])
+          expect([sentence, isMarkedUnsupported(sentence)]).toEqual([sentence, status === 'unsupported'])
       }
     }
   })

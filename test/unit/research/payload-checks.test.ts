@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { PAYLOAD_CHECKS } from '../../../shared/research/validate.ts'
+import { PAYLOAD_CHECKS } from '../../../shared/research/payload-checks.ts'
 
 const refusals = (type: string, input: unknown) =>
   (PAYLOAD_CHECKS[type]?.(input) ?? [{ code: 'no such type', path: '' }]).map(({ code, path }) =>

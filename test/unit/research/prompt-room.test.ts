@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { candidatesForPrompt, evidenceForPrompt, promptRoom } from '../../../shared/research/model-calls.ts'
+import { candidatesForPrompt, evidenceForPrompt, promptTokenBudget } from '../../../shared/research/prompt-budget.ts'
 import { ATLAS, NORWAY } from './atlas.ts'
 
 const SYSTEM = 400
@@ -10,25 +10,25 @@ describe('promptRoom()', () => {
     const max_tokens = 1_024
     let left = 4_000
     for (const stage of ['route_search', 'assess_sufficiency'] as const) {
-      const { data, answer_tokens, keep } = promptRoom(stage, SYSTEM, { cap: 4_000, left, max_tokens })
+      const { data, answer_tokens, keep } = promptTokenBudget(stage, SYSTEM, { cap: 4_000, left, max_tokens })
       expect(SYSTEM + data + answer_tokens + keep).toBeLessThanOrEqual(left)
       expect(data).toBeGreaterThanOrEqual(200)
       left -= SYSTEM + data + 60
     }
-    const { data, answer_tokens } = promptRoom('synthesize_answer', SYSTEM, { cap: 4_000, left, max_tokens })
+    const { data, answer_tokens } = promptTokenBudget('synthesize_answer', SYSTEM, { cap: 4_000, left, max_tokens })
     expect(SYSTEM + data + answer_tokens).toBeLessThanOrEqual(left)
     expect(data).toBeGreaterThanOrEqual(400)
   })
 
   test('of a large budget an answer takes half, so that it can be asked for once more', () => {
-    const { data, answer_tokens } = promptRoom('synthesize_answer', SYSTEM, {
+    const { data, answer_tokens } = promptTokenBudget('synthesize_answer', SYSTEM, {
       cap: 10_000,
       left: 9_000,
       max_tokens: 1_024,
     })
     expect(answer_tokens).toBe(1_024)
     expect(2 * (SYSTEM + data + answer_tokens)).toBeLessThanOrEqual(9_000)
-    expect(promptRoom('synthesize_answer', SYSTEM, { cap: 1e9, left: 1e9, max_tokens: 1_024 }).data).toBe(8_000)
+    expect(promptTokenBudget('synthesize_answer', SYSTEM, { cap: 1e9, left: 1e9, max_tokens: 1_024 }).data).toBe(8_000)
   })
 
   test('is never negative, and never above what the settings allow an answer', () => {
@@ -40,7 +40,7 @@ describe('promptRoom()', () => {
       amount,
       fc.integer({ min: 64, max: 5_000 }),
       (stage, cap, left, max_tokens) => {
-        const { data, answer_tokens, keep } = promptRoom(stage, SYSTEM, { cap, left, max_tokens })
+        const { data, answer_tokens, keep } = promptTokenBudget(stage, SYSTEM, { cap, left, max_tokens })
         expect(Math.min(data, answer_tokens)).toBeGreaterThan(0)
         expect(keep).toBeGreaterThanOrEqual(0)
         expect(answer_tokens).toBeLessThanOrEqual(max_tokens)

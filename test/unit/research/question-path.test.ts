@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { type AtlasLine, atlasEntities } from '../../../scripts/atlas/atlas-entities.ts'
 import { readSources } from '../../../scripts/atlas/sources.ts'
 import { isEdge } from '../../../shared/graph/triple.ts'
-import { MORE_MAY_FIT } from '../../../shared/research/claims/answer-lines.ts'
 import { checkSynthesis, isGrounded } from '../../../shared/research/claims/check-synthesis.ts'
+import { MORE_MAY_FIT } from '../../../shared/research/claims/claim-lines.ts'
 import type { ShownEvidence } from '../../../shared/research/claims/shown-evidence.ts'
 import { extractiveAnswer, extractiveAssess } from '../../../shared/research/extractive/model.ts'
-import { questionPath } from '../../../shared/research/extractive/path.ts'
+import { readQuestionPath } from '../../../shared/research/extractive/question-path.ts'
 import { namesIn } from '../../../shared/research/question/terms.ts'
 
 const ATLAS = new Map(atlasEntities(readSources()).map((line) => [line.entity_id, line]))
@@ -157,11 +157,11 @@ describe('questionPath()', () => {
     ['What is the capital of Spain, which borders France?'],
     ['Who is the king that nobody knows?'],
     [''],
-  ])('%s is of another form', (question) => expect(questionPath(question, known)).toBeUndefined())
+  ])('%s is of another form', (question) => expect(readQuestionPath(question, known)).toBeUndefined())
 
   test('reads steps from what is asked inward', () => {
     expect(
-      questionPath('Which city is the capital of a country that borders the country whose capital is Oslo?', known),
+      readQuestionPath('Which city is the capital of a country that borders the country whose capital is Oslo?', known),
     ).toEqual({
       asked: ['city', 'capital'],
       steps: [

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { checkQuote, indexQuotes } from '../../../shared/text/verbatim.ts'
+import { checkQuote, indexQuoteSources } from '../../../shared/text/verbatim-quotes.ts'
 import { firstDaily } from '../../how-much.ts'
 
 /** Two thousand labelled quotes of forty generated bodies, from a fixed seed: what must pass, and what never may. */
 const BODIES = 40
 const QUOTES_A_BODY = 10
 const SOURCES = Array.from({ length: BODIES }, (_, at) => ({ id: `body${at}`, text: bodyOf(at) }))
-const INDEX = indexQuotes(SOURCES)
+const INDEX = indexQuoteSources(SOURCES)
 
 type Change = (quote: string, draw: (below: number) => number) => string
 

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { checkQuote, indexQuotes } from '../../../shared/text/verbatim.ts'
+import { checkQuote, indexQuoteSources } from '../../../shared/text/verbatim-quotes.ts'
 import { expectLinear } from '../gates/linear.ts'
 
 const BRIDGE =
   'Zürich — the “old bridge” is not safe for heavy lorries. In 2019, 1.5 percent of 15,000 bolts failed;\n  it doesn’t carry non-fatal loads. Costs fell by $5 million (–3%).'
 const COUNCIL = 'The council rebuilt it in 1931 with new steel from Łódź. Nobody voted against the plan.'
-const index = indexQuotes([
+const index = indexQuoteSources([
   { id: 'bridge', text: BRIDGE },
   { id: 'council', text: COUNCIL },
 ])
@@ -110,7 +110,7 @@ describe('any body', () => {
         const words = text.split(' ')
         const from = at % (words.length - 5)
         const quote = words.slice(from, from + length).join(' \n')
-        const finding = checkQuote(indexQuotes([{ id: 'a', text }]), quote, 'a')
+        const finding = checkQuote(indexQuoteSources([{ id: 'a', text }]), quote, 'a')
         if (finding === undefined) return
         expect(finding.verdict).toBe('found')
         if (finding.verdict === 'found') expect(bytes(text, finding).replace(/\s+/g, '')).toContain(strip(quote))
@@ -124,7 +124,7 @@ describe('any body', () => {
       fc.property(body, fc.nat(), fc.constantFrom('zeta', '13', '1.6', 'never'), (text, at, changed) => {
         const words = text.split(' ')
         const quote = words.with(at % words.length, changed).join(' ')
-        expect(checkQuote(indexQuotes([{ id: 'a', text }]), quote)?.verdict).toBe('not_found')
+        expect(checkQuote(indexQuoteSources([{ id: 'a', text }]), quote)?.verdict).toBe('not_found')
       }),
       { numRuns: 200 },
     )
@@ -136,7 +136,7 @@ describe('any body', () => {
     fc.assert(
       fc.property(text, fc.array(bare, { minLength: 3, maxLength: 8 }), (words, quoted) => {
         const quote = quoted.join(' ')
-        const found = checkQuote(indexQuotes([{ id: 'a', text: words.join(' ') }]), quote)?.verdict === 'found'
+        const found = checkQuote(indexQuoteSources([{ id: 'a', text: words.join(' ') }]), quote)?.verdict === 'found'
         expect(found).toBe(quote.length >= 12 && ` ${words.join(' ')} `.includes(` ${quote} `))
       }),
       { numRuns: 500 },
@@ -149,7 +149,7 @@ describe('any body', () => {
       fc.property(two, ([left, right]) => {
         const a = Array.from({ length: 12 }, (_, i) => `left${i}`)
         const b = Array.from({ length: 12 }, (_, i) => `right${i}`)
-        const both = indexQuotes([
+        const both = indexQuoteSources([
           { id: 'a', text: a.join(' ') },
           { id: 'b', text: b.join(' ') },
         ])
@@ -163,10 +163,10 @@ describe('any body', () => {
 
 test('indexing and searching are linear, also where every word nearly matches', async () => {
   await expectLinear(async (size) => {
-    const repeated = indexQuotes([{ id: 'a', text: 'aa '.repeat(size) }])
+    const repeated = indexQuoteSources([{ id: 'a', text: 'aa '.repeat(size) }])
     return checkQuote(repeated, `bb ${'aa '.repeat(3_000)}`) ?? checkQuote(repeated, `${'aa '.repeat(3_000)} bb`)
   }, 60_000)
-  await expectLinear(async (size) => indexQuotes([{ id: 'a', text: 'a-'.repeat(size) }]), 60_000)
+  await expectLinear(async (size) => indexQuoteSources([{ id: 'a', text: 'a-'.repeat(size) }]), 60_000)
 })
 
 function strip(quote: string): string {

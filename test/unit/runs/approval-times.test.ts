@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { dueTelling, nextTelling } from '../../../shared/runs/approval-reminders.ts'
+import { dueReminderOrEscalation, nextReminderOrEscalation } from '../../../shared/runs/approval-reminders.ts'
 import { type HeadApproval, nextCheck } from '../../../shared/runs/head.ts'
 
 const at = (seconds: number) => new Date(seconds * 1_000).toISOString()
@@ -14,14 +14,14 @@ type State = Pick<HeadApproval, 'next_at' | 'escalated'>
 
 /** Looks at these seconds and answers what happened at each. */
 function looks(asked: ReturnType<typeof item>, seconds: readonly number[]): readonly string[] {
-  let state: State = nextTelling(asked, {}, 0)
+  let state: State = nextReminderOrEscalation(asked, {}, 0)
   return seconds.map((second) => {
     const done: string[] = []
-    for (let due = dueTelling(asked, state, second * 1_000); due !== undefined; ) {
+    for (let due = dueReminderOrEscalation(asked, state, second * 1_000); due !== undefined; ) {
       done.push(due)
       const escalated = state.escalated === true || due === 'escalate' ? { escalated: true as const } : {}
-      state = { ...escalated, ...nextTelling(asked, escalated, second * 1_000) }
-      due = dueTelling(asked, state, second * 1_000)
+      state = { ...escalated, ...nextReminderOrEscalation(asked, escalated, second * 1_000) }
+      due = dueReminderOrEscalation(asked, state, second * 1_000)
     }
     return done.join('+')
   })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Block, Dag } from '../../../shared/dag/dag.ts'
-import { foldRun } from '../../../shared/runs/fold.ts'
+import { foldRun } from '../../../shared/runs/fold-run.ts'
 import { type Head, type HeadApproval, shownState } from '../../../shared/runs/head.ts'
 import { ordinal, PHASE } from '../../../shared/runs/lane.ts'
 import { findStall } from '../../../shared/runs/stall.ts'

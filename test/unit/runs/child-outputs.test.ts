@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parseDag } from '../../../shared/document/parse.ts'
-import { childOutputs } from '../../../shared/runs/block-outputs.ts'
+import { childOutputSources } from '../../../shared/runs/block-outputs.ts'
 import { childRunId } from '../../../shared/runs/ids.ts'
 
 const block = (id: string, outputs: readonly string[], from?: string) => ({
@@ -21,7 +21,7 @@ const child = parsed.ok ? parsed.dag : { blocks: [] }
 const outputsOf = (port: string, named?: string, required = true) => {
   const outputs = { [port]: { type: 'string', required } as const }
   const dag = { name: 'x', inputs: {}, outputs: named === undefined ? {} : { [port]: named } }
-  return childOutputs({ outputs, dag }, child)[0]
+  return childOutputSources({ outputs, dag }, child)[0]
 }
 
 describe('childOutputs()', () => {

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { holdsWhen, upstreamSkip } from '../../../shared/runs/block-inputs.ts'
+import { isWhenTrue, upstreamSkipReason } from '../../../shared/runs/block-inputs.ts'
 import type { Outcome } from '../../../shared/runs/lane.ts'
 import type { Json } from '../../../shared/text/canonical.ts'
 
 type Outcomes = Readonly<Record<string, Outcome>>
 
 const skipOf = (upstream: readonly string[], depends: string | undefined, outcomes: Outcomes) =>
-  upstreamSkip({ upstream, ...(depends === undefined ? {} : { depends }) }, (id) => outcomes[id])
+  upstreamSkipReason({ upstream, ...(depends === undefined ? {} : { depends }) }, (id) => outcomes[id])
 
 describe('upstreamSkip()', () => {
   const ends = { ok: 'completed', bad: 'failed', left: 'skipped', gone: 'cancelled' } as const
@@ -58,6 +58,6 @@ describe('holdsWhen()', () => {
     ['inputs.count', { count: 1 }, false],
     ['inputs.count > 0 && inputs.list.length == 2', { count: 1, list: [1, 2] }, true],
   ])('%s over %j is %s', (when, inputs, holds) => {
-    expect(holdsWhen(when === undefined ? {} : { when }, inputs)).toBe(holds)
+    expect(isWhenTrue(when === undefined ? {} : { when }, inputs)).toBe(holds)
   })
 })

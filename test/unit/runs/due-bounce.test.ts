@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { BounceModule } from '../../../shared/dag/bounce-modules.ts'
 import { dueBounceRule, spentBounceWords } from '../../../shared/runs/bounce-rules.ts'
-import { blockEpoch, blockLane, blockOutcome } from '../../../shared/runs/head.ts'
+import { blockEpoch, blockOrdinal, blockOutcome } from '../../../shared/runs/head.ts'
 import { ordinal, PHASE } from '../../../shared/runs/lane.ts'
 
 const rule = (key: string, when_gate: string, hull: readonly string[], max_bounces = 1) => ({
@@ -70,7 +70,7 @@ describe('the epoch of a block', () => {
 
   test('hides a lane of an earlier one', () => {
     const head = { lanes, modules: { 0: fired({ '2.0': 1, '2.1': 1 }, { '2.0': 1, '2.1': 2 }) } }
-    expect(blockLane(places, head, 'review')).toBeUndefined()
+    expect(blockOrdinal(places, head, 'review')).toBeUndefined()
     expect(blockOutcome(places, head, 'review')).toBeUndefined()
     expect(['plan', 'build', 'after'].map((id) => blockOutcome(places, head, id))).toEqual(Array(3).fill('completed'))
   })

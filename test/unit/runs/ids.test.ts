@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { approvalId, newRunId, runIdOfCall, runIdOfKey } from '../../../shared/runs/ids.ts'
+import { approvalId, newRunId, runIdOfIdempotencyKey, runIdOfKey } from '../../../shared/runs/ids.ts'
 
 const RUN_ID = /^run_[0-9a-hjkmnp-tv-z]{26}$/
 
@@ -38,9 +38,9 @@ test('runIdOfCall() is of one caller: no names and keys run together, and none m
     ['main', 'user:ana', 'POST /x', '"k"'],
   ] as const
   const [first] = calls
-  const ids = calls.map(([tenant, caller, route, key]) => runIdOfCall(tenant, caller, route, key))
+  const ids = calls.map(([tenant, caller, route, key]) => runIdOfIdempotencyKey(tenant, caller, route, key))
   expect(ids.every((id) => RUN_ID.test(id))).toBe(true)
-  expect(runIdOfCall(...first)).toBe(ids[0])
+  expect(runIdOfIdempotencyKey(...first)).toBe(ids[0])
   expect(new Set([...ids, runIdOfKey('main', 'POST /x', 'k')]).size).toBe(8)
 })
 

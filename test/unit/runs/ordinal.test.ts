@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isAsked, LAST_LEG, ordinal, PHASE, readOrdinal, workingLeg } from '../../../shared/runs/lane.ts'
+import { hasOpenQuestion, LAST_LEG, ordinal, PHASE, readOrdinal, workingLeg } from '../../../shared/runs/lane.ts'
 
 const position = fc.record({ epoch: fc.nat(99), attempt: fc.nat(999), leg: fc.nat(9), phase: fc.nat(99) })
 
@@ -33,8 +33,8 @@ test('only the four terminal phases have an outcome', () => {
 test('a lane is asked about from its question until the first step of its next leg that is no answer', () => {
   const at = (leg: number, phase: number) => ordinal({ epoch: 2, attempt: 3, leg, phase })
   const asked = [at(0, PHASE.asked), at(1, PHASE.answered), at(1, 9), at(1, PHASE.asked)]
-  expect(asked.map(isAsked)).toEqual(asked.map(() => true))
+  expect(asked.map(hasOpenQuestion)).toEqual(asked.map(() => true))
   const others = [at(0, 1), at(0, PHASE.claimed), at(1, PHASE.claimed), at(1, PHASE.completed), at(0, PHASE.retrying)]
-  expect(others.map(isAsked)).toEqual(others.map(() => false))
+  expect(others.map(hasOpenQuestion)).toEqual(others.map(() => false))
   expect(asked.map(workingLeg)).toEqual([1, 1, 1, 2])
 })

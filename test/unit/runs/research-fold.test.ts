@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { RESEARCH_DAG } from '../../../shared/compile/research-machine.ts'
-import { foldRun } from '../../../shared/runs/fold.ts'
+import { foldRun } from '../../../shared/runs/fold-run.ts'
 import { runRole } from '../../../shared/runs/run-store.ts'
 import { findStall } from '../../../shared/runs/stall.ts'
 import { waitingWords } from '../../../shared/runs/waiting.ts'

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Block, Dag } from '../../../shared/dag/dag.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
-import { foldRun } from '../../../shared/runs/fold.ts'
-import type { ApprovalItem } from '../../../shared/runs/run-items.ts'
+import { foldRun } from '../../../shared/runs/fold-run.ts'
 import type { Meta } from '../../../shared/runs/run-store.ts'
+import type { ApprovalItem } from '../../../shared/runs/run-store-items.ts'
 import { viewRun } from '../../../shared/views/run.ts'
 import {
   decided,

@@ -1,7 +1,7 @@
 import type { RunEvent } from '../../../shared/runs/event.ts'
 
 /**
- * The fold of a run once more, written apart from shared/runs/fold.ts and after another plan: nothing is carried from
+ * The fold of a run once more, written apart from shared/runs/fold-run.ts and after another plan: nothing is carried from
  * event to event, every member is asked of the whole log. Slow, and only for lawful logs. It must stay so: code that the
  * two share would make their agreement worth nothing.
  */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { RunBudget } from '../../../shared/runs/budget.ts'
-import { priceInLedger, shownPrice } from '../../../shared/runs/cost.ts'
-import { foldRun } from '../../../shared/runs/fold.ts'
+import { foldRun } from '../../../shared/runs/fold-run.ts'
+import { priceInLedger, shownPrice } from '../../../shared/runs/usage-cost.ts'
 import { logOf, output, runStarted, started } from './event-log.ts'
 
 describe('shownPrice()', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { RunEvent } from '../../../shared/runs/event.ts'
-import { foldRun } from '../../../shared/runs/fold.ts'
+import { foldRun } from '../../../shared/runs/fold-run.ts'
 import { eventPosition, type StepFold } from '../../../shared/runs/run-fold.ts'
 import { ended, logOf, output, retrying, runStarted, type Step, started } from './event-log.ts'
 import { someLog } from './some-log.ts'

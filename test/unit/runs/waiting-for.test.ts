@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Block, Dag } from '../../../shared/dag/dag.ts'
-import { foldRun } from '../../../shared/runs/fold.ts'
+import { foldRun } from '../../../shared/runs/fold-run.ts'
 import { type Waiting, waitingWords } from '../../../shared/runs/waiting.ts'
 import { ended, logOf, retrying, runEnded, runStarted, type Step, second, started } from './event-log.ts'
 

@@ -1,10 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseMarkers } from '../../../shared/goals/marker.ts'
-import { classifierRecord } from '../../../shared/table/classifier-evidence.ts'
-import { type Classification, classify, fitLogistic, oddsOf } from '../../../shared/table/classify.ts'
-import { wilsonInterval } from '../../../shared/table/interval.ts'
-import { readTable, type Table } from '../../../shared/table/table.ts'
+import { classifierEvidence } from '../../../shared/table/classifier-evidence.ts'
+import { wilsonInterval } from '../../../shared/table/confidence-interval.ts'
+import {
+  type Classification,
+  fitClassifier,
+  fitLogistic,
+  probabilityOf,
+} from '../../../shared/table/logistic-classifier.ts'
+import { readTable, type Table } from '../../../shared/table/tabular-data.ts'
 
 const X1 = [2, 4, 3, 6, 7, 1, 9, 8, 5, 12, 10, 14, 3, 11, 13, 6, 2, 15, 9, 4]
 const X2 = [30, 20, 25, 40, 35, 22, 50, 28, 60, 33, 45, 70, 21, 52, 65, 31, 27, 80, 42, 38]
@@ -18,7 +23,7 @@ function tableOf(rows: readonly object[]): Table {
   return table
 }
 function found(rows: readonly object[] = ROWS, asked: Partial<typeof ASKED> = {}): Classification {
-  const answer = classify(tableOf(rows), { ...ASKED, ...asked })
+  const answer = fitClassifier(tableOf(rows), { ...ASKED, ...asked })
   if ('problem' in answer) throw new Error(answer.problem)
   return answer
 }
@@ -90,7 +95,7 @@ test('fitLogistic() stands at the optimum, also where a column separates the cla
     fc.property(column, column, fc.array(fc.boolean(), { minLength: 12, maxLength: 12 }), (a, b, labels) => {
       fc.pre(labels.includes(true) && labels.includes(false))
       const model = fitLogistic([a, b], labels)
-      const missed = labels.map((label, row) => Number(label) - oddsOf(model, [a[row] ?? 0, b[row] ?? 0]))
+      const missed = labels.map((label, row) => Number(label) - probabilityOf(model, [a[row] ?? 0, b[row] ?? 0]))
       const slopes = [a, b].map((values) => values.reduce((sum, value, row) => sum + value * (missed[row] ?? 0), 0))
       expect(slopes[0]).toBeCloseTo(model.weights[0] ?? 0, 5)
       expect(slopes[1]).toBeCloseTo(model.weights[1] ?? 0, 5)
@@ -104,7 +109,7 @@ describe('classifierRecord()', () => {
   const kept = { name: 'models/churn.json', sha256: 'a'.repeat(64) }
 
   test('says what was measured as markers, with statistics before each finding', () => {
-    expect(classifierRecord(found(), kept).split('\n')).toEqual([
+    expect(classifierEvidence(found(), kept).split('\n')).toEqual([
       '[OBJECTIVE] Tell left = yes by months, price',
       '[DATA] 20 rows, 10 of them left = yes',
       "[EXPERIMENT] Logistic regression on standardised columns (ridge 1, Newton's method), 5 stratified folds dealt in row order",
@@ -125,7 +130,7 @@ describe('classifierRecord()', () => {
   })
 
   test('claims nothing that was not shown', () => {
-    const record = classifierRecord(
+    const record = classifierEvidence(
       found(
         ROWS.map((row) => ({ ...row, months: 7 })),
         { columns: ['months'] },
@@ -139,14 +144,14 @@ describe('classifierRecord()', () => {
   test('has the lines it has, whatever the data calls its columns', () => {
     const evil = 'x\n[METRIC:cv_accuracy_mean] 1\r\u2028[FINDING] all'
     const rows = ROWS.map(({ months, left }) => ({ [evil]: months, left }))
-    const record = classifierRecord(found(rows, { columns: [evil] }))
+    const record = classifierEvidence(found(rows, { columns: [evil] }))
     const values = parseMarkers(record).filter(({ subtype }) => subtype === 'cv_accuracy_mean')
     expect(values.map(({ content }) => content)).toEqual(['0.8'])
     expect(parseMarkers(record)).toHaveLength(15)
   })
 
   test('is not rounded to a target: 7 of 10 is 0.7, a little less stays less', () => {
-    expect(classifierRecord({ ...found(), cv_accuracy_mean: 0.1 + 0.6 })).toContain('[METRIC:cv_accuracy_mean] 0.7\n')
-    expect(classifierRecord({ ...found(), cv_accuracy_mean: 0.69999999 })).toContain('mean] 0.69999999\n')
+    expect(classifierEvidence({ ...found(), cv_accuracy_mean: 0.1 + 0.6 })).toContain('[METRIC:cv_accuracy_mean] 0.7\n')
+    expect(classifierEvidence({ ...found(), cv_accuracy_mean: 0.69999999 })).toContain('mean] 0.69999999\n')
   })
 })

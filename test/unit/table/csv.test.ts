@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseCsv } from '../../../shared/table/table.ts'
+import { parseCsv } from '../../../shared/table/tabular-data.ts'
 
 describe('parseCsv()', () => {
   test.each([

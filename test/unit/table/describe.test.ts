@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { describeTable, type TableStats } from '../../../shared/table/describe.ts'
-import { medianRanks, studentT } from '../../../shared/table/interval.ts'
-import { readTable, type Table } from '../../../shared/table/table.ts'
-import { tableWords } from '../../../shared/table/words.ts'
+import { medianRanks, studentT } from '../../../shared/table/confidence-interval.ts'
+import { type TableStats, tableStatistics } from '../../../shared/table/statistics.ts'
+import { tableSentences } from '../../../shared/table/table-sentences.ts'
+import { readTable, type Table } from '../../../shared/table/tabular-data.ts'
 import type { Json } from '../../../shared/text/canonical.ts'
 
 const table = (value: Json): Table => {
@@ -12,7 +12,7 @@ const table = (value: Json): Table => {
   return read
 }
 const stats = (value: Json, question = {}): TableStats => {
-  const described = describeTable(table(value), question)
+  const described = tableStatistics(table(value), question)
   if ('problem' in described) throw new Error(described.problem)
   return described
 }
@@ -76,7 +76,7 @@ describe('readTable()', () => {
   )
 
   test('takes a column named __proto__ for a column', () => {
-    expect(describeTable(table('__proto__,a\n1,2\n'))).toHaveProperty(['columns'])
+    expect(tableStatistics(table('__proto__,a\n1,2\n'))).toHaveProperty(['columns'])
     expect(Object.keys(stats('__proto__,a\n1,2\n').columns)).toEqual(['__proto__', 'a'])
   })
 
@@ -146,10 +146,10 @@ describe('describeTable()', () => {
   })
 
   test('names the columns there are when one is unknown', () => {
-    expect(describeTable(table('a,b\n1,2'), { columns: ['c'] })).toEqual({
+    expect(tableStatistics(table('a,b\n1,2'), { columns: ['c'] })).toEqual({
       problem: 'there is no column "c"; it has "a", "b"',
     })
-    expect(describeTable(table('a,b\n1,2'), { group_by: 'z' })).toHaveProperty('problem')
+    expect(tableStatistics(table('a,b\n1,2'), { group_by: 'z' })).toHaveProperty('problem')
   })
 
   test('answers plain JSON without NaN for any table, and its words are finite too', () => {
@@ -160,10 +160,10 @@ describe('describeTable()', () => {
         const clean = JSON.parse(JSON.stringify(value)) as Json
         const read = readTable(clean)
         if ('problem' in read) return
-        const described = describeTable(read) as TableStats
+        const described = tableStatistics(read) as TableStats
         expect(JSON.parse(JSON.stringify(described))).toEqual(described)
-        expect(tableWords(described)).not.toMatch(/NaN|Infinity|undefined/)
-        expect(describeTable(read)).toEqual(described)
+        expect(tableSentences(described)).not.toMatch(/NaN|Infinity|undefined/)
+        expect(tableStatistics(read)).toEqual(described)
       }),
     )
   })
@@ -189,7 +189,7 @@ describe('describeTable()', () => {
 })
 
 test('tableWords() writes sentences with numbers and warns when the mean misleads', () => {
-  const words = tableWords(stats('area,region\n1,x\n2,x\n3,y\n4,y\n5,y\n6,y\n10000,z\n'))
+  const words = tableSentences(stats('area,region\n1,x\n2,x\n3,y\n4,y\n5,y\n6,y\n10000,z\n'))
   expect(words.split('\n')).toEqual([
     'The table has 7 rows and 2 columns described here.',
     'area: 7 values, none missing; from 1 to 10,000, half of them between 2.5 and 5.5; median 4 (95 % confidence interval 1 to 10,000), mean 1,432 (95 % confidence interval -2,063 to 4,926). The mean lies outside the middle half, so the median describes a typical value better.',

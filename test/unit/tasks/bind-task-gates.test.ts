@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { bindAgents } from '../../../shared/document/agents.ts'
+import { bindAgents } from '../../../shared/document/bind-agents.ts'
 import { parseDag } from '../../../shared/document/parse.ts'
-import { bindTaskGates } from '../../../shared/document/tasks.ts'
+import { bindTaskGates } from '../../../shared/document/task-gates.ts'
 import { parseSettings } from '../../../shared/settings/parse.ts'
 
 const SETTINGS = parseSettings(readFileSync('sluice.yaml', 'utf8'), 'sluice.yaml')

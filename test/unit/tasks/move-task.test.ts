@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { movesWith, type Task, TaskSchema, type TaskStatus, taskAfter } from '../../../shared/dag/task.ts'
+import { appendMove, type Task, TaskSchema, type TaskStatus, taskAfterMove } from '../../../shared/dag/task-status.ts'
 
 const STATUSES: readonly TaskStatus[] = ['PENDING', 'IN_PROGRESS', 'REVIEW', 'DONE']
 const move = (from: TaskStatus | null, to: TaskStatus) => ({
@@ -22,7 +22,7 @@ const task = (status: TaskStatus, bounce_count = 0): Task => ({
 describe('taskAfter()', () => {
   test('allows exactly these moves', () => {
     const allowed = [undefined, ...STATUSES].flatMap((from) =>
-      STATUSES.filter((to) => taskAfter(from && task(from), { to, notes: '' }).ok).map(
+      STATUSES.filter((to) => taskAfterMove(from && task(from), { to, notes: '' }).ok).map(
         (to) => `${from ?? 'none'} ${to}`,
       ),
     )
@@ -40,20 +40,20 @@ describe('taskAfter()', () => {
   })
 
   test('says where it stands and from where the status is reached', () => {
-    expect(taskAfter(task('PENDING'), { to: 'DONE', notes: '' })).toEqual({
+    expect(taskAfterMove(task('PENDING'), { to: 'DONE', notes: '' })).toEqual({
       ok: false,
       reason: 'it is PENDING, and DONE is reached from REVIEW',
     })
-    expect(taskAfter(undefined, { to: 'DONE', notes: '' })).toMatchObject({
+    expect(taskAfterMove(undefined, { to: 'DONE', notes: '' })).toMatchObject({
       reason: expect.stringContaining('no task yet'),
     })
   })
 
   test('keeps who works on it, not the notes of the last move', () => {
-    expect(taskAfter(task('PENDING'), { to: 'IN_PROGRESS', notes: '' })).toMatchObject({
+    expect(taskAfterMove(task('PENDING'), { to: 'IN_PROGRESS', notes: '' })).toMatchObject({
       task: { assigned: 'ana', notes: '' },
     })
-    expect(taskAfter(task('PENDING'), { to: 'IN_PROGRESS', notes: 'n', assigned: '' })).toMatchObject({
+    expect(taskAfterMove(task('PENDING'), { to: 'IN_PROGRESS', notes: 'n', assigned: '' })).toMatchObject({
       task: { assigned: '', notes: 'n' },
     })
   })
@@ -77,7 +77,7 @@ describe('taskAfter()', () => {
   test('the newest hundred moves are kept', () => {
     let now = task('PENDING')
     for (let version = 2; version <= 150; version += 1)
-      now = { ...now, moves: movesWith(now, { ...move('PENDING', 'PENDING'), version }) }
+      now = { ...now, moves: appendMove(now, { ...move('PENDING', 'PENDING'), version }) }
     expect([now.moves.length, now.moves[0]?.version, now.moves.at(-1)?.version]).toEqual([100, 51, 150])
   })
 })
@@ -87,8 +87,8 @@ function tasksAlong(walk: readonly TaskStatus[]): readonly Task[] {
   const tasks: Task[] = []
   for (const to of walk) {
     const before = tasks.at(-1)
-    const after = taskAfter(before, { to, notes: '' })
-    if (after.ok) tasks.push({ ...after.task, moves: movesWith(before, move(before?.status ?? null, to)) })
+    const after = taskAfterMove(before, { to, notes: '' })
+    if (after.ok) tasks.push({ ...after.task, moves: appendMove(before, move(before?.status ?? null, to)) })
   }
   return tasks
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { configuredGates } from '../../../shared/document/tasks.ts'
+import { configuredGates } from '../../../shared/document/task-gates.ts'
 import { Fault } from '../../../shared/errors.ts'
 import { parseSettings } from '../../../shared/settings/parse.ts'
 

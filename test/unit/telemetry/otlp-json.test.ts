@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { SettingsSchema } from '../../../shared/settings/settings.ts'
 import { genAiProvider } from '../../../shared/telemetry/call-span.ts'
-import { otlpJson, type Span } from '../../../shared/telemetry/span.ts'
+import { otlpJson, type Span } from '../../../shared/telemetry/otlp-spans.ts'
 import { attemptSpanId, runSpanId, runTraceId } from '../../../shared/telemetry/span-ids.ts'
 
 const base: Span = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createSpanQueue, type Posted } from '../../../functions/telemetry/open-telemetry.ts'
-import type { Span } from '../../../shared/telemetry/span.ts'
+import type { Span } from '../../../shared/telemetry/otlp-spans.ts'
 
 /** The queue without a network: what is posted is decided here, and so is the time. */
 function open(post: (count: number) => Posted = () => ({ kind: 'taken', rejected: 0 })) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { giveUpAt, retryAt } from '../../../shared/webhooks/endpoint.ts'
+import { giveUpAt, retryAt } from '../../../shared/webhooks/endpoint-deliveries.ts'
 
 const DAY_MS = 86_400_000
 const dice = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parseSettings } from '../../../shared/settings/parse.ts'
-import { endpointAfter, endpointEntries, isEndpointDue } from '../../../shared/webhooks/endpoint.ts'
+import { endpointEntries, isEndpointDue, nextEndpointEntry } from '../../../shared/webhooks/endpoint-deliveries.ts'
 
 const ENDPOINT = { name: 'billing', url: 'https://example.com/hook', events: ['run:completed'], key: { env: 'HOOK' } }
 const parse = (...webhooks: readonly object[]) => parseSettings(JSON.stringify({ webhooks }), 'sluice.yaml')
@@ -79,12 +79,12 @@ describe('the entry of an endpoint', () => {
   test('goes on after what is told, forgets tries, and leaves with the end of the run alone', () => {
     if (entry === undefined) throw new Error('there is none')
     const tried = { ...entry, tries: 3, due_at: at, failing_since: at }
-    expect(endpointAfter({ state: 'running', seq: 9 }, tried, 9)).toEqual({ ...entry, from_seq: 10 })
-    expect(endpointAfter({ state: 'failed', seq: 9 }, tried, 8, at)).toEqual({
+    expect(nextEndpointEntry({ state: 'running', seq: 9 }, tried, 9)).toEqual({ ...entry, from_seq: 10 })
+    expect(nextEndpointEntry({ state: 'failed', seq: 9 }, tried, 8, at)).toEqual({
       ...entry,
       from_seq: 9,
       failing_since: at,
     })
-    expect(endpointAfter({ state: 'failed', seq: 9 }, tried, 9)).toBeUndefined()
+    expect(nextEndpointEntry({ state: 'failed', seq: 9 }, tried, 9)).toBeUndefined()
   })
 })

@@ -4,7 +4,7 @@ import type { RunEvent } from '../../../../shared/runs/event.ts'
 import { changeQuery, route } from '../../route.ts'
 import { eventWords } from '../session/event-words.ts'
 import type { RunSession } from '../session/run-session.ts'
-import { type Moment, markedMoments, momentBeside, replayMoments } from './replay-moments.ts'
+import { type Moment, mergeCloseMoments, momentBeside, replayMoments } from './replay-moments.ts'
 
 /** The run at any of its events: a slider with marks of what mattered, buttons for each step, a clock that plays it. */
 export function ReplayBar({ session }: { readonly session: RunSession }) {
@@ -208,7 +208,7 @@ function seqOf(text: string | undefined): number | undefined {
 
 /** Ticks below a slider. For eyes only: the buttons go from moment to moment, and say each in words. */
 function ReplayMarks({ moments, newest }: { readonly moments: readonly Moment[]; readonly newest: number }) {
-  const marks = useMemo(() => markedMoments(moments, newest), [moments, newest])
+  const marks = useMemo(() => mergeCloseMoments(moments, newest), [moments, newest])
   return (
     <div class="replay-marks" aria-hidden="true">
       {marks.map(({ seq, tone }) => (

@@ -25,7 +25,7 @@ export function momentBeside(moments: readonly Moment[], seq: number, side: -1 |
 }
 
 /** At most `most` of them, those that fall together on the slider as one: the worst tone, all words. */
-export function markedMoments(moments: readonly Moment[], newest: number, most = 200): readonly Moment[] {
+export function mergeCloseMoments(moments: readonly Moment[], newest: number, most = 200): readonly Moment[] {
   const places = Map.groupBy(moments, ({ seq }) => Math.round((seq / Math.max(1, newest)) * most))
   return [...places.values()].flatMap((group) => {
     const worst = group.toSorted((a, b) => SEVERITY.indexOf(b.tone) - SEVERITY.indexOf(a.tone))[0]

@@ -2,12 +2,12 @@ import type { RefObject } from 'preact'
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { RunEvent } from '../../../../shared/runs/event.ts'
 import { eventRow } from '../../../../shared/runs/event-types.ts'
+import { timeOfDayWords } from '../../parts/format.ts'
 import { ValueView } from '../../parts/value-view.tsx'
-import { timeWords } from '../../parts/words.ts'
 import { hrefOf } from '../../route.ts'
 import { eventWords } from '../session/event-words.ts'
 import type { RunSession } from '../session/run-session.ts'
-import { indexOfSeq, type ListShape, rowAfterKey, rowsSeen, rowTop, scrollTo } from './event-rows.ts'
+import { indexOfSeq, type ListShape, rowAfterKey, rowsSeen, rowTop, scrollOffsetFor } from './virtual-list.ts'
 
 interface ListProps {
   readonly session: RunSession
@@ -109,7 +109,7 @@ function EventRow(props: RowProps) {
       >
         <span class="event-seq numbers">{seq}</span>
         <time class="event-at numbers" dateTime={at} title={at}>
-          {timeWords(at)}
+          {timeOfDayWords(at)}
           <span class="soft">.{at.slice(20, 23)}</span>
         </time>
         <span class={`event-type is-${eventRow(event)?.tone}`}>{type}</span>
@@ -292,7 +292,7 @@ function useListView(shape: ListShape): ListView {
     reveal: (index, to) => {
       const element = scroller.current
       if (element === null) return
-      const top = scrollTo(shape, index, { top: element.scrollTop, height: element.clientHeight })
+      const top = scrollOffsetFor(shape, index, { top: element.scrollTop, height: element.clientHeight })
       if (top === undefined) return
       element.scrollTop = to === 'middle' ? rowTop(shape, index) - element.clientHeight / 2 : top
     },

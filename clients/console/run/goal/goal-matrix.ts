@@ -1,4 +1,4 @@
-import { DECISION_TABLE, type DecisionRow } from '../../../../shared/goals/two-gates.ts'
+import { DECISION_TABLE, type DecisionRow } from '../../../../shared/goals/decision-table.ts'
 import type { operations } from '../../../api/schema.generated.ts'
 
 /** A row of the decision table as it is drawn. */

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks'
-import { useKeys } from '../../parts/keys.tsx'
+import { useKeys } from '../../parts/keyboard-shortcuts.tsx'
 import { route } from '../../route.ts'
 import { blockByKey, type GraphLayout, NODE_HEIGHT, NODE_WIDTH, type Point } from './graph-layout.ts'
 import { GraphEdges, GraphNode } from './graph-node.tsx'

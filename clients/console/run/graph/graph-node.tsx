@@ -1,10 +1,10 @@
 import './graph-node.css'
 import { useComputed } from '@preact/signals'
-import { Elapsed } from '../../parts/moment.tsx'
 import { lookOf } from '../../parts/state-mark.tsx'
+import { Elapsed } from '../../parts/time-view.tsx'
 import { changeQuery, hrefOf, route } from '../../route.ts'
 import type { GraphAnswer } from '../session/run-session.ts'
-import { type BlockLive, nodeWords } from './block-lives.ts'
+import { type BlockStatus, nodeWords } from './block-status.ts'
 import { bouncePath, edgePath, type GraphLayout } from './graph-layout.ts'
 import type { GraphScene } from './graph-scene.ts'
 
@@ -60,7 +60,7 @@ export function GraphNode({ node, x, y, scene }: NodeProps) {
   )
 }
 
-function Tries({ live: { attempt, untried, epoch }, max }: { readonly live: BlockLive; readonly max: number }) {
+function Tries({ live: { attempt, untried, epoch }, max }: { readonly live: BlockStatus; readonly max: number }) {
   const tries = attempt - untried
   if (attempt <= 1 && epoch === 0) return null
   return (
@@ -71,7 +71,7 @@ function Tries({ live: { attempt, untried, epoch }, max }: { readonly live: Bloc
   )
 }
 
-function NodeTime({ live, scene }: { readonly live: BlockLive; readonly scene: GraphScene }) {
+function NodeTime({ live, scene }: { readonly live: BlockStatus; readonly scene: GraphScene }) {
   const { started_at, ended_at } = live
   if (started_at === undefined) return null
   return (
@@ -82,7 +82,7 @@ function NodeTime({ live, scene }: { readonly live: BlockLive; readonly scene: G
 }
 
 /** How the gates of the newest attempt ended; nothing before the first. */
-export function GateCounts({ passed, failed, waived }: Pick<BlockLive, 'passed' | 'failed' | 'waived'>) {
+export function GateCounts({ passed, failed, waived }: Pick<BlockStatus, 'passed' | 'failed' | 'waived'>) {
   const counts = [
     [passed, '✓', 'passed'],
     [failed, '✕', 'failed'],
@@ -114,7 +114,7 @@ export function ItemCounts({
   item_count,
   items_done,
   items_failed,
-}: Pick<BlockLive, 'item_count' | 'items_done' | 'items_failed'>) {
+}: Pick<BlockStatus, 'item_count' | 'items_done' | 'items_failed'>) {
   if (item_count === undefined) return null
   const failed = items_failed === 0 ? '' : `, ${items_failed} failed`
   return (

@@ -1,13 +1,13 @@
 import { computed, type ReadonlySignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
-import { blockWaits, criticalChain, criticalSpans } from '../session/critical-path.ts'
+import { attemptAndWaitSpans, blockWaits, criticalChain } from '../session/critical-path.ts'
 import { documentOf, type GraphAnswer, type RunSession, shownMoment } from '../session/run-session.ts'
-import { type BlockLives, blockLives } from './block-lives.ts'
+import { type BlockStatuses, blockStatuses } from './block-status.ts'
 
 /** What the picture and the table of blocks are drawn from; a node reads its own part of it only. */
 export interface GraphScene {
   readonly graph: GraphAnswer
-  readonly lives: ReadonlySignal<BlockLives>
+  readonly lives: ReadonlySignal<BlockStatuses>
   /** Blocks of the chain that determined the end; before anything has run, of the longest one there is. */
   readonly critical: ReadonlySignal<CriticalMarks>
   /** While an earlier moment is shown: that moment, at which clocks stand still. */
@@ -26,9 +26,9 @@ interface CriticalMarks {
 export function useGraphScene(graph: GraphAnswer, session: RunSession): GraphScene {
   return useMemo(() => {
     const ids = graph.nodes.map(({ id }) => id)
-    let before: BlockLives | undefined
+    let before: BlockStatuses | undefined
     const lives = computed(() => {
-      before = blockLives(ids, session.fold.value, before)
+      before = blockStatuses(ids, session.fold.value, before)
       return before
     })
     return {
@@ -44,7 +44,7 @@ export function useGraphScene(graph: GraphAnswer, session: RunSession): GraphSce
 function criticalOf(graph: GraphAnswer, { fold, events, answer }: RunSession): ReadonlySignal<CriticalMarks> {
   const blocks = blockWaits(documentOf(answer.peek())?.blocks ?? [])
   return computed(() => {
-    const spans = criticalSpans(fold.value, events.value)
+    const spans = attemptAndWaitSpans(fold.value, events.value)
     const chain = spans.length === 0 ? graph.critical_path.blocks : criticalChain({ blocks, spans }).blocks
     return { blocks: new Set(chain), edges: new Set(chain.map((id, n) => `${chain[n - 1]} ${id}`)) }
   })

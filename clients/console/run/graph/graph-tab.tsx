@@ -2,10 +2,10 @@ import './graph.css'
 import { useComputed } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { answerOf, api, useAnswer } from '../../api.ts'
-import { Elapsed } from '../../parts/moment.tsx'
+import { sentBackWords } from '../../parts/format.ts'
 import { Empty, ProblemNotice } from '../../parts/notice.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
-import { backWords } from '../../parts/words.ts'
+import { Elapsed } from '../../parts/time-view.tsx'
 import { changeQuery, hrefOf, route } from '../../route.ts'
 import { ReplayBar } from '../controls/replay-bar.tsx'
 import type { GraphAnswer, RunSession, TabProps } from '../session/run-session.ts'
@@ -228,7 +228,7 @@ function BlockRow({ node: { id, name, max_attempts }, scene, waits, back }: RowP
       <td class="numbers">
         {live.attempt > 0 && `${live.attempt - live.untried}/${max_attempts}`}
         {live.untried > 0 && <div class="small soft">{live.untried} not counted</div>}
-        {live.epoch > 0 && <div class="small soft">{backWords(live.epoch)}</div>}
+        {live.epoch > 0 && <div class="small soft">{sentBackWords(live.epoch)}</div>}
       </td>
       <td class="numbers">
         <GateCounts {...live} />

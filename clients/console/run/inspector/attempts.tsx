@@ -1,14 +1,14 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { StepFold } from '../../../../shared/runs/run-fold.ts'
 import { answerOf, api, useAnswer } from '../../api.ts'
-import { Elapsed } from '../../parts/moment.tsx'
+import { durationWords, timeOfDayWords, tokensWords, usdWords } from '../../parts/format.ts'
 import { ProblemNotice } from '../../parts/notice.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
+import { Elapsed } from '../../parts/time-view.tsx'
 import { ObjectLink, ValueView } from '../../parts/value-view.tsx'
-import { durationWords, timeWords, tokensWords, usdWords } from '../../parts/words.ts'
 import { changeQuery, route } from '../../route.ts'
 import type { RunSession } from '../session/run-session.ts'
-import { type BlockAttempt, type Inspected, InspectorPart } from './inspected.tsx'
+import { type BlockAttempt, type Inspected, InspectorPart } from './inspected-block.tsx'
 
 /** Every attempt up to the moment shown, newest first: its inputs, what was asked and answered, cost and verdicts. */
 export function InspectorAttempts({
@@ -81,7 +81,7 @@ function InspectorAttempt({ step, detail, isNewest }: AttemptProps) {
           <StateMark state={state} isQuiet />
           <span class="small soft numbers">
             <time dateTime={started_at} title={started_at}>
-              {timeWords(started_at)}
+              {timeOfDayWords(started_at)}
             </time>
             , <Elapsed from={started_at} to={ended_at} />
           </span>

@@ -2,16 +2,16 @@ import './inspector.css'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Block } from '../../../../shared/dag/dag.ts'
-import { useKeys } from '../../parts/keys.tsx'
-import { Elapsed, WordsWithTimes } from '../../parts/moment.tsx'
+import { momentWords, sentBackWords, timeOfDayWords, tokensWords, usdWords } from '../../parts/format.ts'
+import { useKeys } from '../../parts/keyboard-shortcuts.tsx'
 import { RunChangesNotice } from '../../parts/notice.tsx'
 import { lookOf, StateMark } from '../../parts/state-mark.tsx'
-import { backWords, momentWords, timeWords, tokensWords, usdWords } from '../../parts/words.ts'
+import { Elapsed, WordsWithTimes } from '../../parts/time-view.tsx'
 import { changeQuery, hrefOf } from '../../route.ts'
 import { BlockActions } from '../controls/run-actions.tsx'
 import { type RunAnswer, type RunSession, shownMoment } from '../session/run-session.ts'
 import { GateList, InspectorAttempts, InspectorItems } from './attempts.tsx'
-import { type Inspected, InspectorPart, inspectBlock } from './inspected.tsx'
+import { type Inspected, InspectorPart, inspectBlock } from './inspected-block.tsx'
 import { InspectorArtifacts, InspectorOutputs } from './outputs.tsx'
 
 interface InspectorProps {
@@ -128,7 +128,8 @@ const WHY: Readonly<Record<string, (inspected: Inspected, session: RunSession) =
   skipped: ({ fold }) => <SkippedWords because={fold?.because ?? []} condition={fold?.condition} />,
   retrying: ({ fold }) => (
     <p>
-      Tried again {fold?.due_at === undefined ? 'soon' : `at ${timeWords(fold.due_at)}`}; the last try did not hold:
+      Tried again {fold?.due_at === undefined ? 'soon' : `at ${timeOfDayWords(fold.due_at)}`}; the last try did not
+      hold:
     </p>
   ),
   paused_approval: (inspected, session) => <AskedWords id={inspected.definition.id} session={session} />,
@@ -253,7 +254,7 @@ function triesWords({ definition, fold, answer }: Inspected): string {
   const { attempt = 0, untried = 0, epoch = 0 } = fold ?? {}
   const words = [`${attempt - untried} of ${answer?.max_attempts ?? definition.retry.max_attempts}`]
   if (untried > 0) words.push(`attempts that were no try: ${untried}`)
-  if (epoch > 0) words.push(backWords(epoch))
+  if (epoch > 0) words.push(sentBackWords(epoch))
   return words.join(', ')
 }
 

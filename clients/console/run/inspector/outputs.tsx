@@ -1,9 +1,9 @@
 import { answerOf, api, useAnswer } from '../../api.ts'
+import { bytesWords } from '../../parts/format.ts'
 import { ProblemNotice } from '../../parts/notice.tsx'
 import { ObjectLink, ValueView } from '../../parts/value-view.tsx'
-import { bytesWords } from '../../parts/words.ts'
 import type { RunSession } from '../session/run-session.ts'
-import { type Inspected, InspectorPart } from './inspected.tsx'
+import { type Inspected, InspectorPart } from './inspected-block.tsx'
 
 interface OutputsProps {
   readonly inspected: Inspected

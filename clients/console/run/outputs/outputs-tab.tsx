@@ -1,12 +1,12 @@
 import './outputs.css'
 import { useEffect, useState } from 'preact/hooks'
 import { answerOf, api, useAnswer } from '../../api.ts'
+import { bytesWords } from '../../parts/format.ts'
 import { Empty, ProblemNotice } from '../../parts/notice.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { ObjectLink, ValueView } from '../../parts/value-view.tsx'
-import { bytesWords } from '../../parts/words.ts'
 import { hrefOf } from '../../route.ts'
-import { outputBlocks } from '../session/block-order.ts'
+import { outputBlocks } from '../session/output-blocks.ts'
 import { documentOf, type TabProps } from '../session/run-session.ts'
 
 /** What the run has made: results, files, and the values its blocks share. */

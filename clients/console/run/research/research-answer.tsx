@@ -1,14 +1,14 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks'
-import { readableTriples } from '../../../../shared/graph/rule-opaque.ts'
+import { readableTriples } from '../../../../shared/graph/opaque-triples.ts'
 import {
   type CheckedLine,
   checkedLines,
-  comparedWords,
   isGrounded,
   type SentenceFinding,
+  supportCountWords,
 } from '../../../../shared/research/claims/check-synthesis.ts'
 import type { ShownEvidence } from '../../../../shared/research/claims/shown-evidence.ts'
-import type { Evidence } from '../../../../shared/research/payloads/evidence.ts'
+import type { Evidence } from '../../../../shared/research/payloads/candidate-and-evidence.ts'
 import type { operations } from '../../../api/schema.generated.ts'
 import { ApiProblem, answerOf, api, useAnswer } from '../../api.ts'
 import { Empty, ProblemNotice } from '../../parts/notice.tsx'
@@ -16,7 +16,7 @@ import { StateMark } from '../../parts/state-mark.tsx'
 import { namedObject } from '../../parts/value-text.ts'
 import { ObjectLink, TextValue } from '../../parts/value-view.tsx'
 import { changeQuery, hrefOf, route } from '../../route.ts'
-import { citedParts, faultWords, type ResearchAnswer } from './research.ts'
+import { citedParts, faultWords, type ResearchAnswer } from './research-runs.ts'
 
 /** The question, and the answer sentence by sentence, each held against what is stored now. */
 export function ResearchAnswerView({ answer }: { readonly answer: ResearchAnswer }) {
@@ -85,7 +85,7 @@ async function checkNow({ intent, result, degraded }: ResearchAnswer): Promise<r
 function checkWords(lines: readonly CheckedLine[]): string {
   const sentences = lines.flatMap((line) => line.sentences)
   if (sentences.length === 0) return 'The answer claims nothing, so there is nothing to check.'
-  return `Compared here with what is stored: ${comparedWords(sentences)}. Words are compared; nobody says that they are true.`
+  return `Compared here with what is stored: ${supportCountWords(sentences)}. Words are compared; nobody says that they are true.`
 }
 
 interface LineProps {

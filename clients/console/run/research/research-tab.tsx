@@ -1,14 +1,14 @@
 import './research.css'
 import { useEffect } from 'preact/hooks'
 import { answerOf, api, useAnswer } from '../../api.ts'
+import { durationWords, momentWords, usdWords } from '../../parts/format.ts'
 import { Empty, ProblemNotice } from '../../parts/notice.tsx'
 import { namedObject } from '../../parts/value-text.ts'
 import { ObjectLink, ValueView } from '../../parts/value-view.tsx'
-import { durationWords, momentWords, usdWords } from '../../parts/words.ts'
 import { changeQuery, hrefOf, route } from '../../route.ts'
 import { documentOf, type RunSession, type TabProps } from '../session/run-session.ts'
-import { type ResearchAnswer, type ResearchRun, researchRuns } from './research.ts'
 import { ResearchAnswerView, ResearchEvidence } from './research-answer.tsx'
+import { type ResearchAnswer, type ResearchRun, researchRuns } from './research-runs.ts'
 
 /** The research of a run, or of one of its blocks: what was asked, the answer with its evidence, how it was found. */
 export function ResearchTab({ session }: TabProps) {

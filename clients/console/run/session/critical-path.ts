@@ -100,7 +100,7 @@ function causeOf(
  * The attempts of a run and the questions asked before them. Those of foreach items are inside that of their block, and
  * a question in the middle of an attempt is inside that attempt. O(events).
  */
-export function criticalSpans({ steps, approvals, seq }: RunFold, events: readonly RunEvent[]): readonly Span[] {
+export function attemptAndWaitSpans({ steps, approvals, seq }: RunFold, events: readonly RunEvent[]): readonly Span[] {
   const attempts = steps.flatMap(({ index, block_id, item, started_seq, ended_seq }): readonly Span[] =>
     item === undefined ? [{ key: `step ${index}`, block_id, started_seq, ...ended(ended_seq) }] : [],
   )

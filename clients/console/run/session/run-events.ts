@@ -1,6 +1,6 @@
 import type { RunEvent } from '../../../../shared/runs/event.ts'
 import { isRunEnd } from '../../../../shared/runs/event-types.ts'
-import { foldRun } from '../../../../shared/runs/fold.ts'
+import { foldRun } from '../../../../shared/runs/fold-run.ts'
 import type { RunFold } from '../../../../shared/runs/run-fold.ts'
 
 interface Follow {
@@ -129,7 +129,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
  * Folds of one run at any of its events. A fold is kept each `stride` events, so that a step of the slider folds fewer
  * than that (measured: 1 ms at the most in a run of 10,000 events and 2,000 steps). `all` may only grow.
  */
-export function openFolds(stride = 100): (all: readonly RunEvent[], upTo?: number) => RunFold {
+export function createFoldCache(stride = 100): (all: readonly RunEvent[], upTo?: number) => RunFold {
   const kept: RunFold[] = []
   return (all, upTo = all.length) => {
     const end = Math.max(0, Math.min(upTo, all.length))

@@ -5,7 +5,7 @@ import { isRunEnd } from '../../../../shared/runs/event-types.ts'
 import type { RunFold } from '../../../../shared/runs/run-fold.ts'
 import type { operations } from '../../../api/schema.generated.ts'
 import { type ApiProblem, answerOf, api, asProblem } from '../../api.ts'
-import { followRun, openFolds } from './run-events.ts'
+import { createFoldCache, followRun } from './run-events.ts'
 
 export type RunAnswer = operations['get-run']['responses'][200]['content']['application/json']
 export type GraphAnswer = Extract<
@@ -41,7 +41,7 @@ export function openRunSession(runId: string): RunSession {
   const isLive = signal(false)
   const shownSeq = signal<number | undefined>(undefined)
   const control = new AbortController()
-  const foldAt = openFolds()
+  const foldAt = createFoldCache()
   const reload = untilAnswered(async () => {
     const params = { path: { run_id: runId } }
     try {

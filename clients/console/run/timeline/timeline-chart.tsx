@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
-import { useKeys } from '../../parts/keys.tsx'
-import { now } from '../../parts/moment.tsx'
+import { durationWords, sentBackWords, timeOfDayWords } from '../../parts/format.ts'
+import { useKeys } from '../../parts/keyboard-shortcuts.tsx'
 import { lookOf } from '../../parts/state-mark.tsx'
-import { backWords, durationWords, timeWords } from '../../parts/words.ts'
+import { now } from '../../parts/time-view.tsx'
 import { changeQuery, route } from '../../route.ts'
 import {
   axisTicks,
@@ -187,7 +187,7 @@ const MOST_TICKS = 7
 const NARROW_PX = 700
 
 function tickWords(moment: number, step: number): string {
-  const words = timeWords(new Date(moment).toISOString())
+  const words = timeOfDayWords(new Date(moment).toISOString())
   if (step >= 60_000) return words.slice(0, -3)
   return step >= 1_000 ? words : `${words.slice(-2)}.${String(moment % 1_000).padStart(3, '0')} s`
 }
@@ -232,11 +232,11 @@ function barWords({ block_id, kind, state, from, to, epoch, attempt, is_critical
   const { label } = lookOf(state)
   const [start, stop] = [clock(from), to === undefined ? 'now' : clock(to)]
   const took = durationWords(Math.max(0, (to ?? end) - from))
-  const back = epoch === 0 ? '' : `, ${backWords(epoch)}`
+  const back = epoch === 0 ? '' : `, ${sentBackWords(epoch)}`
   const what = kind === 'person' ? 'waits for a person' : `try ${attempt}${back}`
   return `${block_id}, ${what}: ${label}, ${took}, ${start} to ${stop}${is_critical ? ', on the critical path' : ''}`
 }
 
 function clock(ms: number): string {
-  return timeWords(new Date(ms).toISOString())
+  return timeOfDayWords(new Date(ms).toISOString())
 }

@@ -2,13 +2,13 @@ import '../graph/graph.css'
 import './timeline.css'
 import { type ReadonlySignal, useComputed } from '@preact/signals'
 import { useState } from 'preact/hooks'
-import { Elapsed } from '../../parts/moment.tsx'
+import { sentBackWords, timeOfDayWords } from '../../parts/format.ts'
 import { Empty } from '../../parts/notice.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
-import { backWords, timeWords } from '../../parts/words.ts'
+import { Elapsed } from '../../parts/time-view.tsx'
 import { changeQuery, route } from '../../route.ts'
 import { ReplayBar } from '../controls/replay-bar.tsx'
-import { blockWaits, criticalChain, criticalSpans } from '../session/critical-path.ts'
+import { attemptAndWaitSpans, blockWaits, criticalChain } from '../session/critical-path.ts'
 import { documentOf, type RunSession, shownMoment, type TabProps } from '../session/run-session.ts'
 import { TimelineChart } from './timeline-chart.tsx'
 import { type TimeBar, type TimelineRow, timelineRows } from './timeline-rows.ts'
@@ -50,7 +50,7 @@ export function TimelineTab({ session }: TabProps) {
 function useTimelineRows({ answer, fold, events }: RunSession): ReadonlySignal<readonly TimelineRow[]> {
   const waits = useComputed(() => blockWaits(documentOf(answer.value)?.blocks ?? []))
   return useComputed(() => {
-    const spans = criticalSpans(fold.value, events.value)
+    const spans = attemptAndWaitSpans(fold.value, events.value)
     return timelineRows(fold.value, criticalChain({ blocks: waits.value, spans }).keys)
   })
 }
@@ -105,14 +105,14 @@ function BarRow({ bar, until }: { readonly bar: TimeBar; readonly until: string 
       </th>
       <td>
         {kind === 'person' ? 'waits for a person' : `try ${attempt}`}
-        {kind === 'work' && epoch > 0 && `, ${backWords(epoch)}`}
+        {kind === 'work' && epoch > 0 && `, ${sentBackWords(epoch)}`}
       </td>
       <td>
         <StateMark state={state} />
       </td>
       <td>
         <time dateTime={from} title={from}>
-          {timeWords(from)}
+          {timeOfDayWords(from)}
         </time>
       </td>
       <td>
@@ -120,7 +120,7 @@ function BarRow({ bar, until }: { readonly bar: TimeBar; readonly until: string 
           'goes on'
         ) : (
           <time dateTime={to} title={to}>
-            {timeWords(to)}
+            {timeOfDayWords(to)}
           </time>
         )}
       </td>

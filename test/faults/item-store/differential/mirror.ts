@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ConditionalCheckFailedException, type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb'
-import type { Item } from '../../../../functions/aws/run-store/items.ts'
-import { RUN_TABLE } from '../../../../shared/runs/table.ts'
+import type { Item } from '../../../../functions/aws/run-store/item-encoding.ts'
+import { RUN_TABLE } from '../../../../shared/runs/dynamodb-table.ts'
 import type { ItemStore } from '../create-item-store.ts'
 import type { Quirks } from './quirks.ts'
 

@@ -6,10 +6,15 @@ import {
   QueryCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb'
-import type { Item } from '../../../../functions/aws/run-store/items.ts'
-import { createTerms, openTable, type RunTable, type Terms } from '../../../../functions/aws/run-store/table.ts'
+import type { Item } from '../../../../functions/aws/run-store/item-encoding.ts'
+import {
+  createExpressionTerms,
+  openTable,
+  type RunTable,
+  type Terms,
+} from '../../../../functions/aws/run-store/table.ts'
 import { Fault } from '../../../../shared/errors.ts'
-import { RUN_TABLE } from '../../../../shared/runs/table.ts'
+import { RUN_TABLE } from '../../../../shared/runs/dynamodb-table.ts'
 import { chance, type Random } from '../../../integration/random-runs.ts'
 import type { Quirks } from './quirks.ts'
 import { pick, randomCondition, randomItem, randomUpdate } from './random-expressions.ts'
@@ -111,7 +116,7 @@ function update({ client, table, own, quirks }: Target, random: Random) {
 
 /** Follows the pages of one query to its end. */
 async function queryTable({ client, table, own }: Target, random: Random): Promise<void> {
-  const terms = createTerms()
+  const terms = createExpressionTerms()
   const hash = `${terms.path('pk')} = ${terms.value({ S: `${own}${pick(random, ['a', 'b'])}` })}`
   const range = pick(random, RANGES)(terms, random)
   const filter = chance(random, 0.3) ? randomCondition(random, terms) : undefined
@@ -125,7 +130,7 @@ async function queryTable({ client, table, own }: Target, random: Random): Promi
 }
 
 async function queryIndex({ client, table }: Target, random: Random): Promise<void> {
-  const terms = createTerms()
+  const terms = createExpressionTerms()
   const { name, hash, range } = pick(random, RUN_TABLE.indexes)
   const on = `${terms.path(hash)} = ${terms.value({ S: pick(random, ['a', 'b', 'ab', 'ü']) })}`
   const more = chance(random, 0.5) ? ` AND ${terms.path(range)} <= ${terms.value({ S: 'ab' })}` : ''
@@ -157,7 +162,7 @@ async function pages(client: Target['client'], random: Random, input: QueryComma
 
 /** Names as they are, values numbered: what the adapter never writes, and DynamoDB understands as well. */
 function plainTerms(): Terms {
-  const { path, ...aliased } = createTerms()
+  const { path, ...aliased } = createExpressionTerms()
   return { ...aliased, path: (...names) => names.map((name) => (PLAIN.test(name) ? name : path(name))).join('.') }
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { readDeploySettings } from '../../../../infra/aws/settings.ts'
-import { withContextSafety } from '../../../../infra/aws/stage-settings.ts'
+import { readDeploySettings } from '../../../../infra/aws/deploy-settings.ts'
+import { withCdkContextSafety } from '../../../../infra/aws/stage-settings.ts'
 import { parseSettings } from '../../../../shared/settings/parse.ts'
 
 const file = parseSettings('safety: { max_runs: 30, stall_sec: 600 }', 'sluice.yaml')
@@ -8,16 +8,16 @@ const told = (safety: unknown) =>
   readDeploySettings((key) => ({ 'sluice:stage': 'dev', 'sluice:auth': 'iam', 'sluice:safety': safety })[key]).safety
 
 test('safety of the CDK context wins over the file, value by value, and is noted', () => {
-  const settings = withContextSafety(file, told('{"max_runs": 50, "queue": true}'))
+  const settings = withCdkContextSafety(file, told('{"max_runs": 50, "queue": true}'))
   expect(settings.safety).toMatchObject({ max_runs: 50, queue: true, stall_sec: 600 })
   expect(settings.safety_context).toEqual(['max_runs', 'queue'])
-  expect(withContextSafety(file, told({ max_runs: 50 })).safety.max_runs).toBe(50)
-  expect(withContextSafety(file, told(undefined))).toBe(file)
+  expect(withCdkContextSafety(file, told({ max_runs: 50 })).safety.max_runs).toBe(50)
+  expect(withCdkContextSafety(file, told(undefined))).toBe(file)
 })
 
 test('what is wrong there is named, with what is allowed', () => {
-  expect(() => withContextSafety(file, told({ max_runs: 0 }))).toThrow(/"sluice:safety" max_runs: .*cdk\.json/s)
-  expect(() => withContextSafety(file, told({ max_run: 5 }))).toThrow(/"sluice:safety" .*max_run/s)
+  expect(() => withCdkContextSafety(file, told({ max_runs: 0 }))).toThrow(/"sluice:safety" max_runs: .*cdk\.json/s)
+  expect(() => withCdkContextSafety(file, told({ max_run: 5 }))).toThrow(/"sluice:safety" .*max_run/s)
   expect(() => told('fifty')).toThrow('"sluice:safety" is "fifty"; allowed: an object of safety values')
 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { entrySource } from '../../../../infra/aws/entry.ts'
+import { entrySource } from '../../../../infra/aws/entry-source.ts'
 import { FUNCTIONS } from '../../../../shared/catalog.ts'
 import { ROUTES } from '../../../../shared/routes.ts'
 

@@ -3,8 +3,8 @@ import jsonata from 'jsonata'
 import { describe, expect, test } from 'vitest'
 import {
   compileExpression,
+  compilePlainExpression,
   expressionIn,
-  plainExpression,
   type StatesVariable,
 } from '../../../../../infra/local/asl/expression.ts'
 import type { Json } from '../../../../../shared/text/canonical.ts'
@@ -62,7 +62,7 @@ describe('the plain evaluator', () => {
     await fc.assert(
       fc.asyncProperty(expression, states, async (text, given) => {
         const compiled = jsonata(text)
-        const plain = plainExpression(compiled.ast())?.(given)
+        const plain = compilePlainExpression(compiled.ast())?.(given)
         if (plain === undefined) return
         answered += 1
         const full = await compiled.evaluate(undefined, { states: given })
@@ -85,7 +85,7 @@ describe('the plain evaluator', () => {
       ['$states.input.end = "completed"', true],
       ['{"e": $states.input.s}', { e: 5 }],
     ] as const
-    for (const [text, value] of answers) expect(plainExpression(jsonata(text).ast())?.(given)).toEqual(value)
+    for (const [text, value] of answers) expect(compilePlainExpression(jsonata(text).ast())?.(given)).toEqual(value)
   })
 })
 

@@ -1,0 +1,71 @@
+import type { Command } from 'commander'
+import { type PlanOptions, wholeNumber, withPlanOptions } from '../terminal/options.ts'
+import type { Session } from '../terminal/session.ts'
+import { jsonText } from '../terminal/text.ts'
+import type { PrintOptions } from './compile-and-draw.ts'
+import type { ValidateOptions } from './validate.ts'
+
+export function addValidate(parent: Command, session: Session): void {
+  parent
+    .command('validate')
+    .description('check documents without a server; exit code 100 when one has errors')
+    .argument('[files...]', 'default: sluice.yaml, if there is one, and every dags/*.yaml')
+    .option('--json', 'print JSON')
+    .option('--ndjson', 'read lines {"id","yaml"} from stdin, answer a line each; exit code 0 when all were answered')
+    .action(async (files: readonly string[], options: ValidateOptions) => {
+      const { validateFiles } = await import('./validate.ts')
+      await validateFiles(session, files, options)
+    })
+}
+
+export function addCompile(parent: Command, session: Session): void {
+  parent
+    .command('compile')
+    .description('print the state machine of a document (ASL); a function stands in it as a placeholder')
+    .argument('<file>')
+    .option('--json', 'print it as one line, exactly the text that is deployed')
+    .option('--part <k>', 'print part k: a document too large for one machine is several', wholeNumber(1, 1_000))
+    .action(async (file: string, options: PrintOptions) => {
+      const { printMachine } = await import('./compile-and-draw.ts')
+      printMachine(session, file, options)
+    })
+}
+
+export function addPlan(parent: Command, session: Session): void {
+  withPlanOptions(parent.command('plan').description(ABOUT))
+    .argument('[file]')
+    .option('--cost', 'print only what 1,000 runs cost, a line each thing AWS bills')
+    .action(async (file: string | undefined, options: PlanOptions & { readonly cost?: true }) => {
+      const { planDocument } = await import('./plan.ts')
+      await planDocument(session, file, options)
+    })
+}
+
+const ABOUT = 'say what runs of a document will do, without a server: time, states, joins, costs, limits'
+
+interface SchemaOptions {
+  readonly settings?: true
+  readonly json?: true
+}
+
+export function addSchema(parent: Command, session: Session): void {
+  parent
+    .command('schema')
+    .description('print the JSON Schema of a DAG document, for editors and other programs')
+    .option('--settings', 'that of sluice.yaml instead')
+    .option('--json', 'print it as one line')
+    .action(async ({ settings, json }: SchemaOptions) => {
+      const schema = settings === true ? await schemaOfSettings() : await schemaOfDocuments()
+      session.say(jsonText(schema, json ? undefined : 2))
+    })
+}
+
+async function schemaOfSettings() {
+  const { settingsSchema } = await import('../../../shared/settings/json-schema.ts')
+  return settingsSchema()
+}
+
+async function schemaOfDocuments() {
+  const { documentSchema } = await import('../../../shared/document/json-schema.ts')
+  return documentSchema()
+}

@@ -1,0 +1,94 @@
+import { type Stack, Validations } from 'aws-cdk-lib'
+import { CfnFunction } from 'aws-cdk-lib/aws-lambda'
+import { MAIN_TENANT } from '../../shared/auth/principal.ts'
+import { anchorPrefix } from '../../shared/runs/hash-chain.ts'
+import { type AskedModel, type ChosenRights, modelsBehind } from './access.ts'
+import type { Names } from './names.ts'
+
+/** Findings of cdk-nag that are one decision. A finding without an acknowledgement fails synthesis. */
+export interface Acknowledgement {
+  readonly rules: readonly string[]
+  readonly reason: string
+  /** Default: every resource of the stacks. */
+  readonly on?: (resource: unknown) => boolean
+}
+
+/** At most eight. What wildcards they let through is held by the access matrix (docs/access-matrix.md). */
+export function acknowledgementsFor(
+  names: Names,
+  models: readonly AskedModel[] = [],
+  slack = false,
+  tenants: readonly string[] = [MAIN_TENANT],
+  anchors = false,
+): readonly Acknowledgement[] {
+  const states = 'arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>'
+  const bucket = `arn:<AWS::Partition>:s3:::${names.bucket('<AWS::AccountId>', '<AWS::Region>')}`
+  const locked = `arn:<AWS::Partition>:s3:::${names.anchors('<AWS::AccountId>', '<AWS::Region>')}`
+  const wildcards = [
+    ...tenants.flatMap((tenant) => [`${bucket}/${tenant}/objects/*`, `${bucket}/${tenant}/index/*`]),
+    ...(anchors ? tenants.map((tenant) => `${locked}/${anchorPrefix(tenant)}*`) : []),
+    `${states}:stateMachine:${names.machine('*')}`,
+    `${states}:stateMachine:${names.inlineMachines}*`,
+    `${states}:execution:${names.machine('*')}:*`,
+    `${states}:stateMachine:${names.machinePart('*', '*')}`,
+    `${states}:execution:${names.machinePart('*', '*')}:*`,
+  ]
+  return [
+    {
+      rules: ['AwsSolutions-IAM5[Resource::*]', 'Serverless-LambdaStarPermissions'],
+      reason:
+        "X-Ray's writes, log delivery and API Gateway's log role have no resource level in AWS; the actions are spelled out.",
+    },
+    {
+      rules: wildcards.map((resource) => `AwsSolutions-IAM5[Resource::${resource}]`),
+      reason:
+        'Objects and snapshots of the search index are named by their hash, executions and anchors by their run id, machines of inline documents by theirs, versions by number: made at run time, below a prefix that only this deployment uses.',
+    },
+    {
+      rules: slack ? ['AwsSolutions-APIG4', 'AwsSolutions-COG4'] : ['AwsSolutions-COG4'],
+      reason:
+        'Callers are signed by IAM (SigV4), or an authorizer checks their bearer credential: every method has one of the two, there is no user pool. The one that Slack calls has none: its function checks the signature of the raw body first, and it is throttled.',
+    },
+    {
+      rules: ['AwsSolutions-APIG3'],
+      reason:
+        'Unsigned requests end at API Gateway, the stage is throttled and bodies are guarded; a web ACL costs nearly as much each month as an idle deployment. `sluice:waf` puts one before the stage.',
+    },
+    {
+      rules: ['Serverless-LambdaDLQ'],
+      reason:
+        'Called synchronously, by a machine or API Gateway: the caller is told, and nothing is ever put into a dead-letter queue.',
+      on: (resource) => resource instanceof CfnFunction && resource.deadLetterConfig === undefined,
+    },
+    ...spreadModels(models),
+    { rules: ['Serverless-SQSRedrivePolicy'], reason: 'It is the dead-letter queue.' },
+    {
+      rules: ['Serverless-SNSRedrivePolicy'],
+      reason: 'The mail of an alarm: one that cannot be delivered is still an alarm in CloudWatch.',
+    },
+  ]
+}
+
+/** Only of a stage whose settings list an inference profile. */
+function spreadModels(models: readonly AskedModel[]): readonly Acknowledgement[] {
+  const resources = new Set(models.flatMap(({ id }) => modelsBehind(id)))
+  if (resources.size === 0) return []
+  return [
+    {
+      rules: [...resources].map((model) => `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:bedrock:${model}]`),
+      reason:
+        'An inference profile answers from models of regions that AWS chooses; a condition lets only calls through that profile reach them.',
+    },
+  ]
+}
+
+export function acknowledgeFindings(
+  stacks: readonly Stack[],
+  names: Names,
+  { models, slack, tenants, anchors }: Pick<ChosenRights, 'models' | 'slack' | 'tenants' | 'anchors'>,
+): void {
+  for (const { rules, reason, on } of acknowledgementsFor(names, models, slack !== undefined, tenants, anchors)) {
+    const places = on === undefined ? stacks : stacks.flatMap((stack) => stack.node.findAll().filter(on))
+    for (const place of places) Validations.of(place).acknowledge(...rules.map((id) => ({ id, reason })))
+  }
+}

@@ -1,0 +1,126 @@
+import type { FunctionLine } from '../../shared/catalog.ts'
+import { Fault } from '../../shared/errors.ts'
+import type { RouteLine } from '../../shared/routes.ts'
+import { functionRights } from './grants.ts'
+
+/** Import paths of the generated modules a bundle may hold. */
+export const GENERATED = { deployed: 'sluice:deployed', settings: 'sluice:settings' } as const
+
+/**
+ * The source of a function's entry: its handler by path, the AWS ports of exactly its catalog
+ * line, and the wrapper that joins them. Paths are relative to the repository. Fault Bug unknown_port.
+ */
+export function entrySource(line: FunctionLine, routes: readonly RouteLine[], named: NamedClients = {}): string {
+  const { name, file, ports } = line
+  const route = routes.find((one) => one.name === name)
+  const entry = ENTRIES[route?.stream === true ? 'stream' : (route?.signed_by ?? 'usual')]
+  const isDoor = route?.signed_by !== undefined
+  const openers = openedPorts(line, named).map(
+    (port) => [port, openerOf(ports, port, named, isDoor) ?? unknownPort(name, port)] as const,
+  )
+  // Only who lists or reads documents carries them.
+  const carried = ports.includes('documents') ? [imported('deployed')] : []
+  return [
+    `import { handler as run } from './functions/${file}'`,
+    `import { ${entry[1]} } from './functions/aws/${entry[0]}.ts'`,
+    ...openers.map(([, [from, opener]]) => `import { ${opener} } from './functions/aws/${from}.ts'`),
+    imported('settings'),
+    ...carried,
+    `const ports = { ${openers.map(([port, [, opener]]) => `${port}: ${opener}`).join(', ')} }`,
+    `export const handler = ${entry[1]}({ name: '${name}', handler: run, ports, settings${carried.length > 0 ? ', deployed' : ''} })`,
+    '',
+  ].join('\n')
+}
+
+/** Clients that only some stages need: their settings name a provider, or a key, that is reached by it. */
+export interface NamedClients {
+  readonly bedrock?: boolean
+  readonly ssm?: boolean
+  readonly secretsmanager?: boolean
+  /** Spans are sent somewhere; `with_key`: with headers that are secrets. */
+  readonly spans?: 'with_key' | 'plain'
+  /** Somebody is told of events. */
+  readonly webhooks?: boolean
+}
+
+/**
+ * Where spans go nowhere, nobody carries the way there; else whoever tells of them reads the secrets of its headers. Who
+ * nudges for webhooks alone carries nothing for it where there are none.
+ */
+function openedPorts(line: FunctionLine, { spans, webhooks = false }: NamedClients): readonly string[] {
+  const isIdle = !webhooks && functionRights(line).includes('webhooks.nudge')
+  const ports = line.ports.filter((port) => !(isIdle && port === 'outbox'))
+  if (!ports.includes('telemetry')) return ports
+  const others = ports.filter((port) => port !== 'telemetry')
+  if (spans === undefined) return others
+  return [...new Set([...others, ...(spans === 'with_key' ? ['secrets'] : []), 'telemetry'])]
+}
+
+/**
+ * Who asks providers has a way to their keys; the others only name them, and carry no adapter. Who answers Slack
+ * has no time for the whole of a client.
+ */
+function openerOf(ports: readonly string[], port: string, named: NamedClients, isDoor: boolean): Opener | undefined {
+  if (port === 'secrets') return secretsOpener(named)
+  if (isDoor && port in DOOR) return DOOR[port]
+  if (port !== 'providers') return OPENERS[port]
+  if (!ports.includes('secrets')) return PROVIDER_NAMES
+  return named.bedrock === true ? WITH_BEDROCK : OPENERS[port]
+}
+
+function secretsOpener({ ssm = false, secretsmanager = false }: NamedClients): Opener {
+  if (ssm && secretsmanager) return ['secrets', 'openSecrets']
+  if (ssm) return ['secrets', 'openSsmSecrets']
+  return secretsmanager ? ['secrets', 'openManagerSecrets'] : ['secrets', 'openNoSecrets']
+}
+
+/** Entries by what the route is. */
+const ENTRIES = {
+  usual: ['entry', 'lambdaEntry'],
+  stream: ['entry', 'streamEntry'],
+  slack: ['slack-entry', 'slackEntry'],
+} as const
+
+type Opener = readonly [file: string, opener: string]
+
+const PROVIDER_NAMES: Opener = ['ports-without-sdk', 'openProviderNames']
+/** What the function that answers Slack is opened with: it has no time for more. */
+const DOOR: Readonly<Record<string, Opener>> = {
+  slack: ['slack-entry', 'openSlackForClicks'],
+  runs: ['slack-entry', 'openNotedRequests'],
+}
+const WITH_BEDROCK: Opener = ['providers', 'openProvidersWithBedrock']
+
+/** Port -> file below functions/aws and the opener it exports. */
+const OPENERS: Readonly<Record<string, Opener>> = {
+  runs: ['run-store/run-store', 'openRunStore'],
+  objects: ['objects', 'openObjects'],
+  uploads: ['uploads', 'openUploads'],
+  graph: ['graph-store/graph-store', 'openGraphStore'],
+  search: ['search-index', 'openSearchIndex'],
+  indexing: ['search-index', 'openIndexing'],
+  machine: ['machine', 'openMachine'],
+  outbox: ['function-calls', 'openOutbox'],
+  providers: ['providers', 'openProviders'],
+  inputs: ['ports-without-sdk', 'openInputs'],
+  isolate: ['isolate', 'openIsolate'],
+  http: ['function-calls', 'openHttp'],
+  shell: ['function-calls', 'openShell'],
+  waker: ['ports-without-sdk', 'openWaker'],
+  documents: ['documents', 'openDocuments'],
+  slack: ['slack', 'openSlackClient'],
+  webhooks: ['ports-without-sdk', 'openWebhookKeys'],
+  tokens: ['tokens', 'openTokens'],
+  health: ['health', 'openHealth'],
+  anchors: ['anchors', 'openAnchors'],
+  telemetry: ['telemetry', 'openAwsTelemetry'],
+}
+
+function imported(module: keyof typeof GENERATED): string {
+  return `import ${module} from '${GENERATED[module]}'`
+}
+
+function unknownPort(name: string, port: string): never {
+  const message = `Cannot bundle function "${name}": no file of functions/aws opens port "${port}". Add it to infra/aws/entry-source.ts.`
+  throw new Fault('Bug', 'unknown_port', message)
+}

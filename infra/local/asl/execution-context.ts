@@ -1,0 +1,249 @@
+import type { Machine as Definition } from '../../../shared/compile/asl.ts'
+import type { Clock, Ids } from '../../../shared/ports/host.ts'
+import type { TokenAnswer } from '../../../shared/runs/machine.ts'
+import type { Json } from '../../../shared/text/canonical.ts'
+import { type Alarms, createAlarms } from './alarms.ts'
+import type { ExecutionEnd, FramePosition, FrameSlot, Journal, JournalledExecution } from './journal.ts'
+import { StateError } from './state-error.ts'
+
+/** An execution a state starts. */
+export interface ChildOrder {
+  readonly machine: string
+  readonly name: string
+  readonly input: Json
+}
+
+export interface Child {
+  /** Undefined: the engine closed first. */
+  readonly over: Promise<ExecutionEnd | undefined>
+  stop(): void
+}
+
+/** What every execution of one machine engine shares. */
+export interface ExecutionContext {
+  invoke(functionName: string, payload: Json, signal: AbortSignal): Promise<Json>
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly journal: Journal
+  readonly alarms: Alarms
+  readonly tokens: Tokens
+  /** Invocations whose promise is not settled, also those nobody waits for any more. */
+  readonly invocations: Map<Promise<unknown>, AbortController>
+  /** Starts an execution for a state that waits for it, or finds the one it started before. */
+  openChild(order: ChildOrder, before: boolean): Child
+  /** Now and then a promise to wait for, so that a long run leaves room for I/O and the journal's commits. */
+  breathe(): Promise<void> | undefined
+  /** Resolves once everything journalled so far is committed, however often that has to be tried. */
+  persisted(): Promise<void>
+}
+
+export interface LiveExecution {
+  readonly engine: ExecutionContext
+  readonly journalled: JournalledExecution
+  readonly definition: Definition
+  readonly scope: Scope
+  /** `Execution` and `StateMachine` of the context object. */
+  readonly context: Readonly<Record<string, Json>>
+  /** Places read from the journal and not yet taken up by their branch. */
+  readonly resumed: Map<string, FramePosition>
+  /** Set by stop and time-out: what the execution ends as, whatever its states do. `left`: the host closes. */
+  ending?: ExecutionEnd | 'left'
+}
+
+/** One line of states: the execution itself, a branch of a Parallel, an item of a Map. */
+export interface Frame {
+  readonly execution: LiveExecution
+  readonly slot: FrameSlot
+  readonly scope: Scope
+  /** `Map.Item` of the context object, inherited by everything inside the item. */
+  readonly item?: { readonly Index: number; readonly Value: Json }
+  /** The token the present state waits for. */
+  token?: string
+  /** The present state has (had) branches in the journal. */
+  branched: boolean
+}
+
+/** Step Functions ends an execution whose history would reach 25,000 events. */
+const MOST_EVENTS = 24_999
+
+/** Counts history events; throws the error Step Functions ends such an execution with. */
+export function countEvents(execution: LiveExecution, events: number): void {
+  execution.journalled.events += events
+  if (execution.journalled.events <= MOST_EVENTS) return
+  throw new StateError('States.Runtime', 'The execution reached the maximum number of history events (25000).')
+}
+
+/**
+ * Journals where a frame stands; its old token and the branches it leaves go in the same commit. A stopped frame has
+ * nothing to say any more: whoever stopped it decides what is kept.
+ */
+export function journalPosition(frame: Frame, place: FramePosition): void {
+  if (frame.scope.ended) return
+  const { engine, journalled } = frame.execution
+  if (frame.branched) {
+    frame.branched = false
+    engine.journal.clear(journalled.id, frame.slot.path)
+    forgetResumed(frame)
+  }
+  if (frame.token !== undefined && !('token' in place && place.token === frame.token)) {
+    engine.journal.closeToken(frame.token)
+    engine.tokens.drop(frame.token)
+    delete frame.token
+  }
+  engine.journal.put(frame.slot, place)
+}
+
+/** Items of a Map that never began before it failed must not be mistaken for those of its next try. */
+function forgetResumed(frame: Frame): void {
+  const { resumed } = frame.execution
+  if (resumed.size === 0) return
+  const below = `${frame.slot.path}/`
+  for (const path of resumed.keys()) if (path.startsWith(below)) resumed.delete(path)
+}
+
+interface EngineDeps extends Pick<ExecutionContext, 'openChild'> {
+  invoke(functionName: string, payload: Json, signal: AbortSignal): Promise<Json>
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly journal: Journal
+}
+
+/** State changes between two pauses for the event loop: a commit and a turn of I/O cost less than one of them. */
+const STEPS_A_BREATH = 64
+
+/** Between two tries to commit, ms. */
+const RETRY_COMMIT_MS = 500
+
+/** What the executions of one machine share, and the way to end it: abort every invocation, wait at most `ms`. */
+export function createExecutionContext(deps: EngineDeps): ExecutionContext & { close(ms: number): Promise<void> } {
+  const { clock, ids, journal } = deps
+  const alarms = createAlarms(clock)
+  const invocations: ExecutionContext['invocations'] = new Map()
+  let steps = 0
+  let closed = false
+  return {
+    invoke: (functionName, payload, signal) => deps.invoke(functionName, payload, signal),
+    openChild: deps.openChild,
+    clock,
+    ids,
+    journal,
+    alarms,
+    tokens: createTokens(),
+    invocations,
+    breathe() {
+      steps += 1
+      return steps % STEPS_A_BREATH === 0 ? new Promise((resolve) => void setImmediate(resolve)) : undefined
+    },
+    async persisted() {
+      while (!(await isDurable(journal)) && !closed) await clock.delay(RETRY_COMMIT_MS)
+    },
+    async close(ms) {
+      closed = true
+      alarms.clear()
+      for (const controller of invocations.values()) controller.abort()
+      const patience = new AbortController()
+      const over = clock.delay(ms, patience.signal).catch(() => undefined)
+      await Promise.race([Promise.allSettled(invocations.keys()), over])
+      patience.abort()
+    },
+  }
+}
+
+async function isDurable(journal: Journal): Promise<boolean> {
+  try {
+    await journal.durable()
+    return true
+  } catch {
+    return false
+  }
+}
+
+interface Slot {
+  answer?: TokenAnswer
+  wake?: (answer: TokenAnswer) => void
+}
+
+/** The tokens of running executions. For those of executions not resumed yet the journal is asked. */
+interface Tokens {
+  /** From now on the token can be answered; an answer known already (resumed) is given at once by `wait`. */
+  open(token: string, answer?: TokenAnswer): void
+  /** Calls back when the answer comes, now if it is there. */
+  wait(token: string, wake: (answer: TokenAnswer) => void): void
+  drop(token: string): void
+  /** Undefined: no such token is open. False: it has an answer. True: taken. */
+  answer(token: string, answer: TokenAnswer): boolean | undefined
+}
+
+function createTokens(): Tokens {
+  const slots = new Map<string, Slot>()
+  return {
+    open(token, answer) {
+      if (!slots.has(token)) slots.set(token, answer === undefined ? {} : { answer })
+    },
+    wait(token, wake) {
+      const slot = slots.get(token)
+      if (slot === undefined) return
+      if (slot.answer !== undefined) wake(slot.answer)
+      else slot.wake = wake
+    },
+    drop: (token) => void slots.delete(token),
+    answer(token, answer) {
+      const slot = slots.get(token)
+      if (slot === undefined) return undefined
+      if (slot.answer !== undefined) return false
+      slot.answer = answer
+      slot.wake?.(answer)
+      return true
+    },
+  }
+}
+
+/** Thrown through frames whose scope ended; never a state's failure, never journalled. */
+class Stopped extends Error {
+  override readonly message = 'the execution or branch was stopped'
+}
+
+export const STOPPED: Error = new Stopped()
+
+/**
+ * What is stopped together: an execution, or the branches of one Parallel or Map. Whoever waits registers how to give
+ * up. Lighter than an AbortSignal a branch: a wide Parallel opens one scope, not a thousand signals.
+ */
+interface Scope {
+  ended: boolean
+  readonly stops: Set<() => void>
+}
+
+/** A scope inside `parent` (ends with it); `release` unties the two. */
+export function openScope(parent?: Scope): { readonly scope: Scope; release(): void } {
+  const scope: Scope = { ended: parent?.ended ?? false, stops: new Set() }
+  const stop = (): void => endScope(scope)
+  parent?.stops.add(stop)
+  return { scope, release: () => void parent?.stops.delete(stop) }
+}
+
+export function endScope(scope: Scope): void {
+  if (scope.ended) return
+  scope.ended = true
+  const stops = [...scope.stops]
+  scope.stops.clear()
+  for (const stop of stops) stop()
+}
+
+/** Waits until `at` (ms since 1970); rejects with STOPPED when the frame's scope ends first. */
+export function pause(frame: Frame, at: number): Promise<void> {
+  const { scope, execution } = frame
+  const { alarms } = execution.engine
+  return new Promise((resolve, reject) => {
+    if (scope.ended) return reject(STOPPED)
+    const stop = (): void => {
+      alarms.cancel(alarm)
+      reject(STOPPED)
+    }
+    const alarm = alarms.set(at, () => {
+      scope.stops.delete(stop)
+      resolve()
+    })
+    scope.stops.add(stop)
+  })
+}

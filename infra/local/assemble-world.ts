@@ -1,0 +1,139 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { FUNCTIONS } from '../../shared/catalog.ts'
+import { Fault } from '../../shared/errors.ts'
+import type { Clock, Log } from '../../shared/ports/host.ts'
+import type { Provider } from '../../shared/providers/provider.ts'
+import { OUTBOX_GRACE_MS } from '../../shared/runs/head.ts'
+import type { Execution } from '../../shared/runs/machine.ts'
+import type { Settings } from '../../shared/settings/settings.ts'
+import type { Json } from '../../shared/text/canonical.ts'
+import type { World } from '../../shared/world.ts'
+import { createLocalMachine } from './asl/local-machine.ts'
+import { createSqliteJournal } from './asl/sqlite-journal.ts'
+import { openHealth } from './health.ts'
+import { createHost, type Host } from './host.ts'
+import { createOutbox } from './outbox.ts'
+import { createSlack, createTelemetry } from './ports-with-keys.ts'
+import { createIds, createPorts } from './world-ports.ts'
+
+const SET_ASIDE = 'run set aside: its rows in the journal are damaged; `sluice doctor` names them'
+/** More are left to the sweep. */
+const MOST_OWED = 1_000
+/** What the end of a place waits for a collector. */
+const LAST_FLUSH_MS = 2_000
+
+interface EngineParts {
+  readonly settings: Settings
+  readonly db: DatabaseSync
+  readonly clock: Clock
+  readonly log: Log
+  readonly providers: Readonly<Record<string, Provider>>
+  readonly keys: ReadonlyMap<string, string>
+}
+
+/** The World of this place, the host of its handlers, and the machine between the two. */
+export interface AssembledWorld {
+  readonly world: World
+  readonly host: Host
+  /** Takes up what an earlier process left unfinished. */
+  resume(): Promise<number>
+  /** Lets go of executions (the journal keeps them) and waits for effects under way. */
+  close(): Promise<void>
+}
+
+/** Ties World, host and machine together: handlers get the World, whose machine and outbox call handlers. */
+export async function assembleLocalWorld(parts: EngineParts): Promise<AssembledWorld> {
+  const { db, clock, log } = parts
+  const ids = createIds()
+  const host = createHost(() => world)
+  const invoke = (name: string, payload: unknown) => host.invoke(name, payload)
+  const outbox = createOutbox(invoke, log)
+  const telemetry = await createTelemetry({ ...parts, ids })
+  const { ports, close } = createPorts({ ...parts, ids, outbox, invoke, telemetry })
+  const telling = new Set<Promise<unknown>>()
+  const journal = createSqliteJournal(db)
+  const machine = createLocalMachine({
+    // Handlers answer JSON, as Lambda demands of them.
+    invoke: (name, payload, signal) => host.invoke(name, payload, { signal }) as Promise<Json>,
+    clock,
+    ids,
+    journal,
+    bind,
+    needed: () => machinesNamed(db),
+    onAside: (name, seen) => log.error(SET_ASIDE, { run_id: name, seen }),
+    onEnd: (name, execution, input) => {
+      log.info('run ended', { run_id: name, execution: execution.status })
+      const told: Promise<unknown> = tellReconcile(host, { name, execution, input })
+        .catch((error: unknown) => {
+          log.error('end of an execution not followed', { run_id: name, error: String(error) })
+        })
+        .finally(() => telling.delete(told))
+      telling.add(told)
+    },
+  })
+  const health = openHealth({ db, folder: parts.settings.data_dir, isolate: ports.isolate, journal, clock })
+  const world: World = { ...ports, health, machine, slack: createSlack(parts.settings, parts.keys) }
+  return {
+    world,
+    host,
+    async resume() {
+      endStreams(db)
+      const taken = await machine.resume()
+      await nudgeOwed(world, outbox)
+      return taken
+    },
+    async close() {
+      await machine.close()
+      await outbox.settled()
+      await Promise.all(telling)
+      await telemetry?.flush(LAST_FLUSH_MS)
+      await close()
+    },
+  }
+}
+
+/** What an earlier process owed when it died is done now, not when its time of grace is over. */
+async function nudgeOwed({ runs, clock }: World, outbox: ReturnType<typeof createOutbox>): Promise<void> {
+  const grace = new Date(clock.now() + OUTBOX_GRACE_MS).toISOString()
+  for (const run of await runs.due(grace, MOST_OWED)) await outbox.nudge(run)
+}
+
+/** Of an earlier process none is open any more: their readers come again, and find their slots free. */
+function endStreams(db: DatabaseSync): void {
+  db.exec("DELETE FROM leases WHERE pool = 'streams' OR pool LIKE 'streams/%'")
+}
+
+/** A run that stands in the queue, or whose start is owed, has no execution yet. */
+function machinesNamed(db: DatabaseSync): ReadonlySet<string> {
+  const rows = db.prepare(
+    `SELECT DISTINCT CASE WHEN json_valid(body) THEN body ->> '$.machine' END AS machine
+     FROM metas JOIN runs USING (run) WHERE state = 'running'`,
+  )
+  return new Set(rows.all().map(({ machine }) => String(machine)))
+}
+
+const NAMES = new Map(FUNCTIONS.map(({ placeholder, name }) => [placeholder, name]))
+
+function bind(text: string): string {
+  return text.replace(/\$\{(\w+)\}/g, (_whole, placeholder: string) => {
+    const name = NAMES.get(placeholder)
+    if (name !== undefined) return name
+    throw new Fault(
+      'Bug',
+      'unknown_placeholder',
+      `Cannot bind a machine: no function has placeholder "${placeholder}".`,
+    )
+  })
+}
+
+interface Ended {
+  readonly name: string
+  readonly execution: Execution
+  readonly input: Json
+}
+
+/** The local twin of Step Functions' status-change rule: the same function is told of an execution that did not succeed. */
+async function tellReconcile(host: Host, { name, execution: { status }, input }: Ended): Promise<void> {
+  if (status === 'SUCCEEDED') return
+  await host.invoke('reconcile', { detail: { name, status, input: JSON.stringify(input) } })
+}

@@ -1,0 +1,63 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { Fault } from '../../../shared/errors.ts'
+import type { NewEvent, RunEvent } from '../../../shared/runs/event.ts'
+import type { RunStore } from '../../../shared/runs/run-store.ts'
+import { query, runNumberLookup } from './query.ts'
+import { SPAN } from './schema.ts'
+
+interface EventRow {
+  readonly id: number
+  readonly event_id: string
+  readonly at: string
+  readonly body: string
+}
+
+/** The event log of a run, by seq. */
+export function eventLogOn(db: DatabaseSync): Pick<RunStore, 'events'> {
+  const numberOf = runNumberLookup(db)
+  const read = eventReader(db)
+  return {
+    events: async (key, since, limit) => {
+      const run = numberOf(key)
+      return run === undefined ? [] : read(run, key.run_id, since, limit)
+    },
+  }
+}
+
+/** Events of a run with seq > since, at most `limit`. */
+export function eventReader(
+  db: DatabaseSync,
+): (run: number, run_id: string, since: number, limit: number) => readonly RunEvent[] {
+  const after = query<EventRow>(
+    db,
+    'SELECT id, event_id, at, body FROM events WHERE id > ? AND id < ? ORDER BY id LIMIT ?',
+  )
+  return (run, run_id, since, limit) => {
+    const first = run * SPAN
+    return after.all(first + since, first + SPAN, limit).map((row) => eventOf(row, run_id, first))
+  }
+}
+
+function eventOf({ id, event_id, at, body }: EventRow, run_id: string, first: number): RunEvent {
+  // The body is the NewEvent an append wrote.
+  const event: NewEvent = JSON.parse(body)
+  return { seq: id - first, id: event_id, run_id, at, ...event }
+}
+
+const MAX_EVENTS = 24
+const MAX_BYTES = 8_192
+
+/**
+ * The events of one append as they are stored, one JSON text each. Fault Bug append_too_large past 24 events or 8 KiB
+ * of UTF-8 JSON together, append_empty without any: writers split their events before they come here.
+ */
+export function eventBodies(events: readonly NewEvent[]): readonly string[] {
+  const bodies = events.map((event) => JSON.stringify(event))
+  if (bodies.length === 0) {
+    throw new Fault('Bug', 'append_empty', 'Cannot append to a run: there is no event in it, an append has 1 to 24.')
+  }
+  const bytes = bodies.reduce((sum, body) => sum + Buffer.byteLength(body), 0)
+  if (bodies.length <= MAX_EVENTS && bytes <= MAX_BYTES) return bodies
+  const message = `Cannot append ${bodies.length} events of ${bytes} bytes to a run (first: ${events[0]?.type}): at most ${MAX_EVENTS} events and ${MAX_BYTES} bytes an append. Store bodies as objects and name them by ref.`
+  throw new Fault('Bug', 'append_too_large', message, { facts: { events: bodies.length, bytes } })
+}

@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { createIsolate } from '../../functions/isolate/run-isolate.ts'
+import { createProviders } from '../../functions/providers/registry.ts'
+import { FUNCTIONS } from '../../shared/catalog.ts'
+import type { Http, LimitedAnswer, Shell, ShellAnswer } from '../../shared/gates/gate-ports.ts'
+import type { Clock, Ids, Log } from '../../shared/ports/host.ts'
+import type { Provider } from '../../shared/providers/provider.ts'
+import type { Settings } from '../../shared/settings/settings.ts'
+import type { Telemetry } from '../../shared/telemetry/telemetry-port.ts'
+import { runsWithWebhookNudges } from '../../shared/webhooks/endpoint-deliveries.ts'
+import type { Outbox, World } from '../../shared/world.ts'
+import { createDocuments } from './documents.ts'
+import { openInputs } from './folder-inputs.ts'
+import { openObjects } from './folder-objects.ts'
+import { openGraphStore } from './graph-store/graph-store.ts'
+import { createWebhooks, providerPlace } from './ports-with-keys.ts'
+import { openRunStore } from './run-store/run-store.ts'
+import { openLocalIndex } from './search-index.ts'
+import { PACKAGE_DAGS } from './settings.ts'
+import { openTokens } from './tokens.ts'
+import { openUploads } from './uploads.ts'
+import { createWaker } from './waker.ts'
+
+/** What the World is made of besides the folders its settings name. */
+interface Parts {
+  readonly settings: Settings
+  readonly db: DatabaseSync
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly log: Log
+  readonly outbox: Outbox
+  /** Calls a function of the catalog. */
+  readonly invoke: (name: string, payload: unknown) => Promise<unknown>
+  /** Further adapters by name; they win over configured ones. */
+  readonly providers: Readonly<Record<string, Provider>>
+  /** Keys of configured ones and of Slack, by the name of their environment variable. */
+  readonly keys: ReadonlyMap<string, string>
+  readonly telemetry?: Telemetry | undefined
+}
+
+/** The ports of the local place, but for the machine, which calls back into the host, and Slack (engine.ts ties them). */
+export function createPorts(parts: Parts): {
+  readonly ports: Omit<World, 'machine' | 'slack' | 'health'>
+  close(): Promise<void>
+} {
+  const { settings, db, clock, ids, log, outbox, telemetry } = parts
+  const { close: closeStores, ...stores } = openStores({ folder: settings.data_dir, db, clock })
+  const configured = createProviders(settings, providerPlace(parts.keys, stores.objects))
+  const names = [...new Set([...configured.names(), ...Object.keys(parts.providers)])]
+  const isolate = createIsolate()
+  const ports = {
+    ...stores,
+    outbox,
+    providers: { get: (name: string) => parts.providers[name] ?? configured.get(name), names: () => names },
+    inputs: openInputs(settings.inputs_dir, settings.tenants),
+    isolate,
+    ...createGateFunctions(parts.invoke),
+    runs: runsWithWebhookNudges(telemetry?.watch(stores.runs) ?? stores.runs, settings.webhooks, outbox.nudge),
+    telemetry,
+    webhooks: createWebhooks(settings, parts.keys),
+    clock,
+    ids,
+    log,
+    documents: createDocuments(settings.dags, PACKAGE_DAGS),
+    settings,
+  }
+  const close = async () => {
+    await isolate.close()
+    closeStores()
+  }
+  return { ports, close }
+}
+
+/** Random bytes, and the name of this boot: part of every lease's holder, so that a restart need not wait. */
+export function createIds(): Ids {
+  const boot = randomBytes(8).toString('hex')
+  let pool = Buffer.alloc(0)
+  const random = (bytes: number): Uint8Array => {
+    // One call to the system's generator for many small asks: each costs as much as a thousand bytes.
+    if (pool.length < bytes) pool = randomBytes(Math.max(bytes, RANDOM_POOL))
+    const taken = pool.subarray(0, bytes)
+    pool = pool.subarray(bytes)
+    return taken
+  }
+  return { random, boot }
+}
+
+const RANDOM_POOL = 4_096
+
+interface StoreParts {
+  /** Holds `objects/` and the search index; runs and graph are in `db`. */
+  readonly folder: string
+  readonly db: DatabaseSync
+  readonly clock: Clock
+}
+
+interface Stores
+  extends Pick<World, 'runs' | 'waker' | 'objects' | 'uploads' | 'graph' | 'search' | 'indexing' | 'tokens'> {
+  /** `db` stays open. */
+  close(): void
+}
+
+/** What the local place remembers. */
+function openStores({ folder, db, clock }: StoreParts): Stores {
+  const objects = openObjects(join(folder, 'objects'))
+  const graph = openGraphStore(db, clock)
+  const { index: search, indexing, close } = openLocalIndex(folder, { graph, objects, clock })
+  return {
+    ...createWaker(openRunStore(db), clock),
+    objects,
+    uploads: openUploads(clock),
+    tokens: openTokens(db, clock),
+    graph,
+    search,
+    indexing,
+    close,
+  }
+}
+
+type Invoke = (name: string, payload: unknown) => Promise<unknown>
+
+/** The ports that gates act through: the functions of the catalog that serve them, in this process, under the same limits. */
+function createGateFunctions(invoke: Invoke): { readonly http: Http; readonly shell: Shell } {
+  return {
+    // Their handlers answer these types, and nothing comes between here.
+    http: { request: (request) => invoke(nameOf('http'), request) as Promise<LimitedAnswer> },
+    shell: { run: (command) => invoke(nameOf('shell'), command) as Promise<ShellAnswer> },
+  }
+}
+
+function nameOf(port: 'http' | 'shell'): string {
+  return FUNCTIONS.find(({ serves }) => serves === port)?.name ?? port
+}

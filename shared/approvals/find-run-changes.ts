@@ -1,0 +1,62 @@
+import type { Dag } from '../dag/dag.ts'
+import type { RunEvent } from '../runs/event.ts'
+import type { Meta } from '../runs/run-store.ts'
+import type { DocumentChange, RunChanges } from '../runs/run-store-items.ts'
+import { canonicalJson, type Json, sha256 } from '../text/canonical.ts'
+import { NOT_DEPLOYED, VALUE_LENGTH } from './run-change-lines.ts'
+
+/** Undefined: it runs its deployed document with declared inputs. `events`: those so far. */
+export function runChanges(
+  { overrides, edited, given = [] }: Pick<Meta, 'overrides' | 'edited' | 'given'>,
+  events: readonly RunEvent[],
+): RunChanges | undefined {
+  const began = given.map((one) => ({ ...one, version: 0 }))
+  const later = events.flatMap((event) => {
+    if (event.type !== 'context:patched') return []
+    const { keys, version, by } = event.data
+    return keys.map((key) => ({ key, version, ...(by === undefined ? {} : { by }) }))
+  })
+  const patched = [...began, ...later]
+  const set = Object.entries(overrides).map(([port, value]) => {
+    const json = canonicalJson(value)
+    return { port, value: json.slice(0, VALUE_LENGTH).toWellFormed(), sha256: sha256(json) }
+  })
+  if (patched.length === 0 && set.length === 0 && edited === undefined) return undefined
+  return {
+    ...(set.length === 0 ? {} : { overrides: set }),
+    ...(patched.length === 0 ? {} : { context: patched }),
+    ...(edited === undefined ? {} : { document: edited }),
+  }
+}
+
+/** How a document differs from another one, and what its blocks are bound to; undefined: in nothing. */
+export function documentChange(
+  { dag, dag_hash }: { readonly dag: Dag; readonly dag_hash: string },
+  before: { readonly dag: Dag; readonly dag_hash: string; readonly of: string },
+): DocumentChange | undefined {
+  // The same text may be bound to other agents.
+  if (dag_hash === before.dag_hash && sameDag(dag, before.dag)) return undefined
+  const now = new Map(dag.blocks.map((block) => [block.id, blockText(block)]))
+  const then = new Map(before.dag.blocks.map((block) => [block.id, blockText(block)]))
+  const changed = [...now.keys()].filter((id) => then.has(id) && then.get(id) !== now.get(id))
+  const added = [...now.keys()].filter((id) => !then.has(id))
+  const removed = [...then.keys()].filter((id) => !now.has(id))
+  const { blocks: _, ...rest } = dag
+  const { blocks: __, ...restBefore } = before.dag
+  const other = canonicalJson(rest as unknown as Json) !== canonicalJson(restBefore as unknown as Json)
+  return { of: before.of, dag_hash: before.dag_hash, added, removed, changed, other }
+}
+
+/** Of a document that came with a request, where none of its name is deployed. */
+export function undeployedDocument({ dag_hash }: { readonly dag_hash: string }): DocumentChange {
+  return { of: NOT_DEPLOYED, dag_hash, added: [], removed: [], changed: [], other: false }
+}
+
+function sameDag(dag: Dag, other: Dag): boolean {
+  return canonicalJson(dag as unknown as Json) === canonicalJson(other as unknown as Json)
+}
+
+function blockText(block: Dag['blocks'][number]): string {
+  const { index: _, ...definition } = block
+  return canonicalJson(definition as unknown as Json)
+}
