@@ -26,7 +26,7 @@ import { type CallMeter, openMeter } from './meter.ts'
 
 /** One invocation's view of its block: what it is pinned to and what HEAD says right now. */
 export interface BlockCall extends Pinned {
-  /** Its puts are counted (storage.ts). */
+  /** Its puts are counted (storage-quota.ts). */
   readonly world: World
   readonly storage: Storage
   readonly run: RunKey

@@ -40,7 +40,7 @@ interface Parts {
   readonly telemetry?: Telemetry | undefined
 }
 
-/** The ports of the local place, but for the machine, which calls back into the host, and Slack (engine.ts ties them). */
+/** The ports of the local place, but for the machine, which calls back into the host, and Slack (assemble-world.ts ties them). */
 export function createPorts(parts: Parts): {
   readonly ports: Omit<World, 'machine' | 'slack' | 'health'>
   close(): Promise<void>

@@ -15,7 +15,7 @@ import type { DagWarning } from './warnings.ts'
 
 /**
  * The document, one flat strict schema a section (docs/dag.md). `any` is read by a section or check of its own,
- * so that each problem is found once and at its place. Defaults are in normalise.ts.
+ * so that each problem is found once and at its place. Defaults are in parse.ts.
  */
 const any = z.custom<Json>().optional()
 const text = z.string().max(100_000)

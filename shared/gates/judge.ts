@@ -85,7 +85,7 @@ export function portsRead(check: GateCheck): readonly string[] {
   return [...new Set(leafChecks(check).flatMap((leaf) => findGate(leaf.type)?.reads(paramsOfCheck(leaf)) ?? []))]
 }
 
-/** What a parsed check comes to, nested ones too; never throws (the rules: check.ts). */
+/** What a parsed check comes to, nested ones too; never throws (the rules: check-composition.ts). */
 async function answerCheck(check: GateCheck, facts: GateFacts, ports: GatePorts): Promise<CheckResult> {
   const found = partsOfCheck(check)
   const result =

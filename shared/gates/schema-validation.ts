@@ -25,7 +25,7 @@ export function validateBySchema(schema: JsonObject, value: Json): SchemaAnswer 
   return { valid: false, errors: (validate.errors ?? []).slice(0, MAX_ERRORS).map(sentence) }
 }
 
-/** Why a schema (already inside its budget, see schema-budget.ts) does not compile; undefined when it does. */
+/** Why a schema (already inside its budget, see schema-limits.ts) does not compile; undefined when it does. */
 export function schemaCompileProblem(schema: JsonObject): string | undefined {
   try {
     firstError(JSON.stringify(schema))

@@ -28,7 +28,7 @@ export const TripleSchema = z.strictObject({
   confidence: z.number().min(0).max(1).default(1),
   context: z.string().optional(),
   datatype: z.string().optional(),
-  /** Written by a model: no condition, hint filter or seed resolution may read it (rule-opaque.ts). */
+  /** Written by a model: no condition, hint filter or seed resolution may read it (opaque-triples.ts). */
   rule_opaque: z.boolean().default(false),
 })
 

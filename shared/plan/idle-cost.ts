@@ -15,7 +15,7 @@ export interface IdleCost {
   readonly usd_a_month: number
 }
 
-/** List prices in USD of us-east-1, free tiers not counted, beside those of prices.ts; read on its day. docs/cost.md repeats them. */
+/** List prices in USD of us-east-1, free tiers not counted, beside those of aws-prices.ts; read on its day. docs/cost.md repeats them. */
 export const IDLE_PRICES = {
   /** aws.amazon.com/cloudwatch/pricing: a metric of a standard alarm, a dashboard, a custom metric; each a month. */
   alarm_metric: 0.1,
@@ -50,7 +50,7 @@ export function idleCost(resources: Readonly<Record<string, TemplateResource>>, 
   return { lines, usd_a_month: rounded(lines.reduce((sum, { usd }) => sum + usd, 0)) }
 }
 
-/** What a call costs: of PRICES (prices.ts). */
+/** What a call costs: of PRICES (aws-prices.ts). */
 export interface CallPrices {
   readonly lambda_request: number
   readonly lambda_gb_second: number

@@ -50,7 +50,7 @@ export function linearPattern(
 }
 
 /**
- * About what compiling a pattern costs, in nodes of a JSON Schema (programs.ts): its length as often as its repetitions may
+ * About what compiling a pattern costs, in nodes of a JSON Schema (compile-programs.ts): its length as often as its repetitions may
  * multiply it. Never too little by much, since what a repetition repeats is copied so often.
  */
 export function patternWeight(pattern: string): number {

@@ -59,7 +59,7 @@ export function cutMiddle(text: string, columns: number): string {
   return `${leadingColumns(text, columns - 1 - tail)}…${trailingColumns(text, tail)}`
 }
 
-/** Columns a terminal gives a text: two for wide characters and emoji, none for marks; plain text only (plain-text.ts). */
+/** Columns a terminal gives a text: two for wide characters and emoji, none for marks; plain text only. */
 export function displayWidth(text: string): number {
   // Most lines have nothing special: their code points are counted.
   if (!SPECIAL.test(text)) return text.length

@@ -25,7 +25,7 @@ export interface RunTableOptions {
   readonly table: string
   readonly clock: Pick<Clock, 'now' | 'delay'>
   readonly ids: Pick<Ids, 'random'>
-  /** `safety.retention_days` of the settings; below 91, as when it is absent, it is 91 (items.ts). */
+  /** `safety.retention_days` of the settings; below 91, as when it is absent, it is 91 (item-encoding.ts). */
   readonly retention_days?: number
 }
 

@@ -6,7 +6,7 @@ import { withRetryAndCatch } from './retry-and-catch.ts'
 import { StateError } from './state-error.ts'
 import { leaveState, nextState, type Outcome, statesVariable, type Visit, withinPayloadLimit } from './state-visit.ts'
 
-/** Runs one line of states to its output (frame.ts; handed down so that the state files do not import it back). */
+/** Runs one line of states to its output (run-frame.ts; handed down so that the state files do not import it back). */
 type RunFrame = (frame: Frame, definition: Definition, input: Json) => Promise<Json>
 
 interface Branch {

@@ -43,7 +43,7 @@ export interface SentenceFinding {
 
 /**
  * Every claim of an answer against the stored bodies: references resolve, quotations stand there word for word (in the
- * evidence the sentence cites, nowhere else), and one passage of what it cites agrees with it (support.ts).
+ * evidence the sentence cites, nowhere else), and one passage of what it cites agrees with it (claim-support.ts).
  */
 export function checkSynthesis(
   topic: string,
@@ -142,7 +142,7 @@ export function checkedLines(
   })
 }
 
-/** As answer-lines.ts writes them. */
+/** As claim-lines.ts writes them. */
 const NO_ANSWER = ['No answer was composed.', 'What was found:']
 
 /** A text cut at some of its lines, those as pieces of their own. */

@@ -37,7 +37,7 @@ const SHORT = 3
 
 /**
  * What lies somewhere is listed, a question that describes what it asks about is answered by following
- * its relations (path.ts), one that compares by the numbers (comparison.ts). For every other it chooses units that
+ * its relations (question-path.ts), one that compares by the numbers. For every other it chooses units that
  * together cover the question's terms, rare ones first, each linked to what was chosen before: by an entity both are
  * about, or by a name of the question both mention. A question about several named things is covered for each of them.
  * Same question, same evidence, same units.

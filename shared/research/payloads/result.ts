@@ -14,7 +14,7 @@ const DecompTraceSchema = z.object({
   retighten_rounds: z.int().optional(),
 })
 
-/** How one sentence of the synthesis stands to what it cites (support.ts says what the words mean). */
+/** How one sentence of the synthesis stands to what it cites (claim-support.ts says what the words mean). */
 const SaidSentenceSchema = z.object({
   sentence: z.string(),
   status: z.enum(['quoted', 'supported', 'unsupported']),

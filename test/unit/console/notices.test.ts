@@ -72,7 +72,7 @@ test('what is not as deployed stands before the question, and once more where it
   }
   const before = /^Not a plain start of the deployed documentOverride: act\.target = "production"[\s\S]*Go on\?/
   expect(wordsOf(heading.AskedHeading({ approval }))).toMatch(before)
-  expect(wordsOf(dialog.DecidedOn({ approval, changes: [] }))).toMatch(before)
+  expect(wordsOf(dialog.DecisionSubject({ approval, changes: [] }))).toMatch(before)
   const { changes: _, ...plain } = approval
   expect(wordsOf(heading.AskedHeading({ approval: plain }))).toMatch(/^Go on\?/)
 })
