@@ -9,6 +9,8 @@ export interface Room {
   readonly exports: readonly string[]
   readonly functions: readonly string[]
   readonly reads: ReadonlySet<string>
+  /** Those of them that are loaded when they are needed. */
+  readonly lazily: ReadonlySet<string>
   readonly words: ReadonlyMap<string, number>
 }
 
@@ -32,8 +34,10 @@ export function readHouse(): readonly Room[] {
 function readRoom(path: string, there: ReadonlySet<string>): Room {
   const text = readFileSync(join(ROOT, path), 'utf8')
   const code = text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '')
-  const specifiers = [...code.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(([, name = '']) => name)
-  const reads = specifiers.map((name) => normalize(join(dirname(path), name))).filter((name) => there.has(name))
+  const named = (form: RegExp) =>
+    [...code.matchAll(form)]
+      .map(([, name = '']) => normalize(join(dirname(path), name)))
+      .filter((name) => there.has(name))
   const words = new Map<string, number>()
   for (const [word] of code.replace(/^import[\s\S]*?from '.*'$/gm, '').matchAll(/\b[A-Za-z_]\w*\b/g))
     words.set(word, (words.get(word) ?? 0) + 1)
@@ -42,7 +46,8 @@ function readRoom(path: string, there: ReadonlySet<string>): Room {
     lines: text.split('\n').length - 1,
     exports: [...code.matchAll(EXPORT)].map(([, name = '']) => name),
     functions: [...code.matchAll(FUNCTION)].map(([, name = '']) => name),
-    reads: new Set(reads),
+    reads: new Set(named(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)),
+    lazily: new Set(named(/import\(\s*'(\.[^']+)'/g)),
     words,
   }
 }
@@ -54,12 +59,14 @@ export function figuresOf(house: readonly Room[], { folders }: { readonly folder
   const total = lines.reduce((sum, count) => sum + count, 0)
   const percent = (part: number, whole: number) => `${((part / whole) * 100).toFixed(1)} %`
   const functions = house.flatMap((room) => room.functions)
+  const alone = house.flatMap((room) => oneNeighbour(room, house))
   const circles = circlesOf(house)
   const up = bothWays(house)
   return [
     `files ${house.length}, lines ${total}, mean ${Math.round(total / house.length)}`,
     `lines of a file: median ${at(0.5)}, nine in ten below ${at(0.9)}, most ${at(1)}`,
-    `read by one file beside them: ${percent(house.filter((room) => hasOneNeighbour(room, house)).length, house.length)}`,
+    `read by one file beside them: ${percent(alone.length, house.length)}`,
+    `  that are no row of a registry and not loaded when needed: ${percent(paragraphs(alone).length, house.length)}`,
     `functions used once: ${percent(usedOnce(house), functions.length)} of ${functions.length}`,
     `exports ${house.reduce((sum, room) => sum + room.exports.length, 0)}`,
     `circles, types included: ${circles.length}`,
@@ -70,9 +77,25 @@ export function figuresOf(house: readonly Room[], { folders }: { readonly folder
   ]
 }
 
-function hasOneNeighbour(room: Room, house: readonly Room[]): boolean {
-  const readers = house.filter(({ reads }) => reads.has(room.path))
-  return readers.length === 1 && readers.every(({ path }) => dirname(path) === dirname(room.path))
+/** A file that one file beside it reads, and nobody else. */
+interface Alone {
+  readonly path: string
+  readonly reader: Room
+}
+
+function oneNeighbour({ path }: Room, house: readonly Room[]): readonly Alone[] {
+  const [reader, ...others] = house.filter(({ reads }) => reads.has(path))
+  const isBeside = reader !== undefined && others.length === 0 && dirname(reader.path) === dirname(path)
+  return isBeside ? [{ path, reader }] : []
+}
+
+/** A file that gathers so many others that nobody else reads is a registry, and they are its rows. */
+const ROWS = 4
+
+/** Those that might as well stand in the file that reads them. */
+function paragraphs(alone: readonly Alone[]): readonly Alone[] {
+  const rows = (reader: Room) => alone.filter((one) => one.reader === reader).length
+  return alone.filter(({ path, reader }) => !reader.lazily.has(path) && rows(reader) < ROWS)
 }
 
 /** Named once besides their declaration, anywhere in the product. */
