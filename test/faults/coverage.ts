@@ -9,10 +9,21 @@ export interface Counts {
 /** A point counts as covered when it was reached so often. */
 const WANTED = 20
 
-/** Keys are read by adapters; spans leave when the handler has answered, and nobody waits for them. */
-const NO_POINTS: ReadonlySet<string> = new Set(['secrets', 'telemetry'])
-/** A graph that takes minutes to index. */
-const NOT_SIMULATED = new Set(['index-graph/outbox'])
+/**
+ * Keys are read by adapters; spans leave when the handler has answered, and nobody waits for them; what the isolate works
+ * out is answered in the same thread (docs/faults.md).
+ */
+const NO_POINTS: ReadonlySet<string> = new Set(['secrets', 'telemetry', 'isolate'])
+/**
+ * A graph that takes minutes to index; what only looks and moves no run: health, the anchors of a finished run, and whether
+ * the token behind a decision that a retry takes over is still there.
+ */
+const NOT_SIMULATED = new Set([
+  'index-graph/outbox',
+  'get-health/health',
+  'verify-run/anchors',
+  ...['open-child', 'request-approval', 'run-block'].map((name) => `${name}/tokens`),
+])
 
 export function addCounts(
   sum: Counts,

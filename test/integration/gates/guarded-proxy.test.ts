@@ -10,8 +10,8 @@ test('a proxy of the environment is not used, also where Node itself is told to 
   const server = await serve((_, response) => response.end('straight'))
   const request = { method: 'GET', url: server.url, timeout_ms: 5_000 }
   const policy = { ...NOTHING, loopback: true, ports: [server.port], own_port: 1 }
-  const program = `import { guardedRequest } from ${JSON.stringify(CLIENT)}
-    const { body } = await guardedRequest(${JSON.stringify(request)}, { policy: ${JSON.stringify(policy)} })
+  const program = `import { limitedRequest } from ${JSON.stringify(CLIENT)}
+    const { body } = await limitedRequest(${JSON.stringify(request)}, { policy: ${JSON.stringify(policy)} })
     console.log(body)`
   const env = { HTTP_PROXY: proxy.url, http_proxy: proxy.url, NODE_USE_ENV_PROXY: '1' }
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], { env })
