@@ -23,8 +23,9 @@ import type { RunState } from './head.ts'
 import type { BlockState } from './run-store-items.ts'
 
 /**
- * What one type of event means wherever events are read. A new type is its data in event.ts and its row here; whatever
- * is not in its row follows from these. Invariants, projections and spans of a trace read events for themselves.
+ * What one type of event means wherever events are read. A new type is its data in event.ts (the schema stands apart: what
+ * a browser loads has no zod in it) and its row here. Invariants, projections and spans of a trace read events for
+ * themselves.
  */
 interface EventRow<T extends EventType> {
   /** One line for people, without the block it is about. */

@@ -36,7 +36,7 @@ test('its gates refuse an outline that names no decision', async () => {
   expect(JSON.parse(out).blocks.outline).toMatchObject({ attempt: 3, error: { code: 'post_gate_failed' } })
 })
 
-test('the commands of its CI file hold', async () => {
+test('the commands of its CI file hold', { tags: ['thorough'] }, async () => {
   const { jobs } = load(read('.github/workflows/sluice.yml')) as { jobs: { check: { steps: { run?: string }[] } } }
   const lines = jobs.check.steps.flatMap(({ run = '' }) => (run.startsWith('npx --no ') ? [run.slice(9)] : []))
   expect(lines.length).toBe(3)

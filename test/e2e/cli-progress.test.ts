@@ -141,7 +141,7 @@ test('piped, it is a line an event without a single sequence', async () => {
   expect(out).toMatch(/^ {3}\d\.\d\d s {2}outline: completed$/m)
 })
 
-test('FORCE_COLOR colours what is drawn', async () => {
+test('FORCE_COLOR colours what is drawn', { tags: ['thorough'] }, async () => {
   const { out } = await project.run('sluice run start dags/hello.yaml --json --watch', there())
   const id = JSON.parse(out).run.run_id
   const status = await project.run(`sluice run status ${id} | cat`, { ...there(), FORCE_COLOR: '1', NO_COLOR: '' })

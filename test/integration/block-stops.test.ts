@@ -123,7 +123,7 @@ describe('a block that is stopped', () => {
     expect(late).toMatchObject({ status: 409, json: { code: 'already_decided' } })
   })
 
-  test('while it waits for its next try: there is none', async () => {
+  test('while it waits for its next try: there is none', { tags: ['thorough'] }, async () => {
     const { place } = await open()
     const failing = block('a', 'quick', {
       outputs: { n: 'number' },

@@ -59,7 +59,7 @@ describe('the end of a parent', () => {
     for (const run of children) expect((await lastOf(open, run))?.type).toBe('run:cancelled')
   })
 
-  test('by its deadline: no child outlives it', async () => {
+  test('by its deadline: no child outlives it', { tags: ['thorough'] }, async () => {
     open = await openTestPlace({ providers: { probe: hang() } })
     const { top, leaf } = await nested(open, { deadline_sec: 2 })
     expect((await headOf(open, leaf)).deadline_at <= (await headOf(open, top)).deadline_at).toBe(true)

@@ -41,7 +41,7 @@ describe.each(readdirSync(DAGS))('%s', (file) => {
 })
 
 describe('incident-postmortem', () => {
-  test('counts what the log says, window by window', async () => {
+  test('counts what the log says, window by window', { tags: ['thorough'] }, async () => {
     const { end, refused, artifact } = await gallery.run('incident-postmortem')
     expect([end.type, refused]).toEqual(['run:completed', []])
     const text = await artifact('postmortem.md')
@@ -259,7 +259,7 @@ describe('city-quality', () => {
     return { rows: rows.length, twice, bare }
   }
 
-  test('meets its goal, and its figures are those of the package', async () => {
+  test('meets its goal, and its figures are those of the package', { tags: ['thorough'] }, async () => {
     const { end, artifact } = await gallery.run('city-quality')
     expect(end).toMatchObject({ type: 'run:completed' })
     const report = await artifact('reports/city-quality.md')

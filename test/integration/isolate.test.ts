@@ -235,7 +235,7 @@ describe('the pool', () => {
     expect(answers).toEqual(answers.map((_, n) => ({ ok: true, value: n * 2 })))
   })
 
-  test('a bomb among them fails alone', async () => {
+  test('a bomb among them fails alone', { tags: ['thorough'] }, async () => {
     const programs = ['1', FOREVER, '2', '[1..9999999]', '3', '4']
     const answers = await Promise.all(
       programs.map((program) => transform(program, {}, { ms: program === FOREVER ? 300 : 60_000, mb: 64 })),

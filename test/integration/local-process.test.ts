@@ -100,7 +100,7 @@ describe('the place as a process', () => {
     expect(said).not.toContain('secret')
   })
 
-  it('refuses a folder that is in use, naming the process', async () => {
+  it('refuses a folder that is in use, naming the process', { tags: ['thorough'] }, async () => {
     const first = serving
     const second = await start(['--port', '0', '--data-dir', 'serving'])
     expect(second.answer.error?.code).toBe('folder_in_use')
@@ -115,7 +115,7 @@ describe('the place as a process', () => {
     expect(all.filter(({ answer }) => answer.error?.code === 'folder_in_use')).toHaveLength(3)
   })
 
-  it('refuses a port that is taken, naming it, and leaves the folder free', async () => {
+  it('refuses a port that is taken, naming it, and leaves the folder free', { tags: ['thorough'] }, async () => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     const address = taken.address()

@@ -40,7 +40,7 @@ describe('max_parallel', () => {
     await open.place.close()
   })
 
-  test('a block may wait for its slot longer than a block state may take', async () => {
+  test('a block may wait for its slot longer than a block state may take', { tags: ['thorough'] }, async () => {
     const clock = fastClock(1_000)
     const calls: string[] = []
     const probe = provider(async ({ prompt, signal }) => {

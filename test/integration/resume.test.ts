@@ -69,7 +69,7 @@ describe('a place opened again', () => {
     expect(calls).toEqual(['one', 'two'])
   })
 
-  test('keeps the time a retry is due, and its feedback', async () => {
+  test('keeps the time a retry is due, and its feedback', { tags: ['thorough'] }, async () => {
     const feedback: (readonly string[])[] = []
     const probe = provider((request) => {
       feedback.push(request.feedback)

@@ -63,7 +63,7 @@ test.each(['basic', 'coding', 'country-brief', 'dataset-brief'])('%s is a DAG wi
 })
 
 describe('dataset-brief', () => {
-  test('ends in a brief whose licence gate failed first and held after feedback', async () => {
+  test('ends in a brief whose licence gate failed first and held after feedback', { tags: ['thorough'] }, async () => {
     const { run, events } = await runToEnd('dataset-brief')
     expect(events.at(-1)?.type).toBe('run:completed')
     expect(gates(events, 'draft').filter((line) => !line.includes('passed'))).toEqual([

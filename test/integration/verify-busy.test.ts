@@ -2,7 +2,9 @@ import { expect, test } from 'vitest'
 import type { Execution } from '../../shared/runs/machine.ts'
 import { openTestPlace, provider } from './test-place.ts'
 
-test('a machine that still takes its last steps is no disagreement yet: 33 is left out, and asked five minutes later', async () => {
+test('a machine that still takes its last steps is no disagreement yet: 33 is left out, and asked five minutes later', {
+  tags: ['thorough'],
+}, async () => {
   const place = await openTestPlace({ providers: { probe: provider(() => 'x') } })
   try {
     const agent = { provider: 'probe', model: 'm', prompt: 'p' }

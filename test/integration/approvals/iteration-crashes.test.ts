@@ -23,7 +23,10 @@ interface Plan {
 /** More than an iteration makes; those behind them are of the sweep and of the next run. */
 const CALLS = 40
 
-test('whichever call of the store fails, a rejection makes one run in place of the other', async () => {
+test('whichever call of the store fails, a rejection makes one run in place of the other', {
+  tags: ['thorough'],
+  timeout: 60_000,
+}, async () => {
   open = await openApprovalPlace({}, { clock: time.clock })
   const place = open
   const plans: Plan[] = []
@@ -58,7 +61,7 @@ test('whichever call of the store fails, a rejection makes one run in place of t
   expect(runs.filter(({ plan }) => plan.left <= 0).length).toBeGreaterThan(60)
   const { runs: all } = await place.place.world.runs.list('main', { limit: 500 })
   expect(all).toHaveLength(2 * runs.length)
-}, 60_000)
+})
 
 /** Events are what the test itself reads. */
 function failAsPlanned(runs: RunStore, plans: readonly Plan[]): void {

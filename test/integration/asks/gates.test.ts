@@ -92,7 +92,7 @@ describe('a post-gate with on_fail: ask', () => {
     await expectVerified(open, run)
   })
 
-  test('that nobody answers fails its block when the question expires', async () => {
+  test('that nobody answers fails its block when the question expires', { tags: ['thorough'] }, async () => {
     const { probe } = counting()
     const clock = fastClock(400)
     open = await openTestPlace({ providers: { probe }, clock })

@@ -144,7 +144,9 @@ describe('settings', () => {
 
 describe('the catalog', () => {
   test('a port that no adapter opens is refused', () => {
-    expect(() => entrySource({ name: 'f', file: 'api/f.ts', ports: ['moon'] }, [])).toThrow(/"f".*"moon".*entry-source\.ts/)
+    expect(() => entrySource({ name: 'f', file: 'api/f.ts', ports: ['moon'] }, [])).toThrow(
+      /"f".*"moon".*entry-source\.ts/,
+    )
   })
 
   test('a function that needs rights and has none is refused', () => {

@@ -125,8 +125,8 @@ test('the runbook names log groups, functions and queues that are there', () => 
   expect(rules.map(({ Properties }) => JSON.stringify(Properties.Targets))).toEqual([expect.stringContaining('sweep')])
 })
 
-test('an authorizer that fails is an alarm, where one stands', async () => {
+test('an authorizer that fails is an alarm, where one stands', { tags: ['thorough'], timeout: 240_000 }, async () => {
   const token = await assembled({ 'sluice:auth': 'token' })
   const watches = (of: Assembly) => JSON.stringify(of.all('AWS::CloudWatch::Alarm')).includes('sluice-dev-authorize"')
   expect([watches(token), watches(made)]).toEqual([true, false])
-}, 240_000)
+})

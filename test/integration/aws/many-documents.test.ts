@@ -124,7 +124,7 @@ describe('sluice:document_stacks', () => {
       .map(({ Properties }) => Properties)
       .filter(({ StateMachineName }) => !/research/.test(textOf(StateMachineName)))
 
-  test('puts every machine, with the same role and log group, into exactly one stack', () => {
+  test('puts every machine, with the same role and log group, into exactly one stack', { tags: ['thorough'] }, () => {
     const made = inThree()
     const of = [1, 2, 3].map((k) => machinesIn(made, `SluiceDocuments${k}`))
     expect(machinesIn(made, 'SluiceMachines')).toEqual(['sluice-dev-research'])

@@ -142,7 +142,7 @@ test('every command of the same user finds the login, and sends it to no other p
   expect(await command(['run', 'list', '--url', url], away, { SLUICE_TOKEN: secret })).toMatchObject({ code: 0 })
 })
 
-test('what a killed start left is gone at the next, and opens nothing', async () => {
+test('what a killed start left is gone at the next, and opens nothing', { tags: ['thorough'] }, async () => {
   mkdirSync(join(folder, '.sluice'), { mode: 0o700 })
   writeFileSync(join(folder, '.sluice', 'login-4999'), 'old\n')
   const said = await started('version: 1\n', /Console: .*\n/, '--login')
@@ -166,7 +166,7 @@ async function on(line: string): Promise<string> {
 const START = `exec "${process.execPath}" "${CLI}" start --port 0`
 
 describe.skipIf(cannotGive)('the login is the default', () => {
-  test('on a terminal of another user', async () => {
+  test('on a terminal of another user', { tags: ['thorough'] }, async () => {
     expect(await on(`chown 12345 "$(tty)"; ${START}`)).toMatch(/Console: http:\/\/127\.0\.0\.1:\d+\/\?login=/)
   })
 
@@ -193,7 +193,7 @@ async function waiting() {
   return { run, url }
 }
 
-test('a place that a command starts for itself answers no other program', async () => {
+test('a place that a command starts for itself answers no other program', { tags: ['thorough'] }, async () => {
   const { run, url } = await waiting()
   expect((await fetch(`${url}/api/dag/runs/${run}`)).status).toBe(401)
 })

@@ -46,7 +46,10 @@ function plansOf(calls: number): readonly Pick<Plan, 'n' | 'when'>[] {
   return all.filter(({ n }) => WHOLE || n % 6 === 1)
 }
 
-test('whichever call fails while a person pivots, asking again gives the one next run, which goes its way', async () => {
+test('whichever call fails while a person pivots, asking again gives the one next run, which goes its way', {
+  tags: ['thorough'],
+  timeout: 120_000,
+}, async () => {
   const place = await openPlace()
   const plans: Plan[] = []
   failAsPlanned(place, plans)
@@ -74,7 +77,7 @@ test('whichever call fails while a person pivots, asking again gives the one nex
   }
   const listed = await place.place.world.runs.list('main', { limit: 500 })
   expect(listed.runs).toHaveLength(2 * runs.length)
-}, 120_000)
+})
 
 test('whichever call fails while a run is judged, ends and is tried again by itself: one next run, attempts 1 and 2', async () => {
   const place = await openPlace()
@@ -118,7 +121,7 @@ test('whichever call fails while a run is judged, ends and is tried again by its
   for (const { run_id } of runs.slice(0, 10)) expect(await problemsOf(place, run_id)).toEqual([])
 }, 120_000)
 
-test('objects that are away now and then change nothing of it', async () => {
+test('objects that are away now and then change nothing of it', { tags: ['thorough'], timeout: 120_000 }, async () => {
   // By its own clock: a machine that tries again in its own time would look stalled by a faster one.
   open = await openTestPlace(QUIET)
   const place = open
@@ -133,7 +136,7 @@ test('objects that are away now and then change nothing of it', async () => {
     expect(endOf(await place.ended(nextOf(run_id))).type).toBe('run:blocked')
     expect(await place.place.world.runs.head(keyOf(nextOf(run_id)))).toMatchObject({ state: 'blocked' })
   }
-}, 120_000)
+})
 
 /** Events are what the test itself reads. */
 function failAsPlanned({ place }: TestPlace, plans: readonly Plan[]): void {

@@ -71,7 +71,9 @@ interface Answer {
   readonly run?: { readonly state: string }
 }
 
-test('a place that names a provider of type bedrock loads the AWS SDK when a block asks it, and not before', async () => {
+test('a place that names a provider of type bedrock loads the AWS SDK when a block asks it, and not before', {
+  tags: ['thorough'],
+}, async () => {
   const server = await startBedrock(() => 'Three words, said.')
   const settings = `providers:\n  models: { type: bedrock, region: us-east-1, endpoint: "${server.url}" }\n`
   writeFileSync(join(dir, 'sluice.yaml'), settings)

@@ -168,7 +168,9 @@ describe('time', () => {
     await degraded(place, asked, /^timeout: less than 20 seconds/)
   })
 
-  test('that a model takes is bounded: the chain goes on to its answer without it', async () => {
+  test('that a model takes is bounded: the chain goes on to its answer without it', {
+    tags: ['thorough'],
+  }, async () => {
     const { place } = await withModel({ route: does(hang) }, { safety: { max_run_sec: 22 } })
     const asked = await place.ask({ topic: TOPIC })
     const result = await degraded(place, asked, /route_search failed: the model did not answer: provider_timeout/)

@@ -50,7 +50,9 @@ const someStep = fc.record({
   tone: fc.constantFrom('dry', 'dry', 'warm'),
 })
 
-test('a chain of retries asks for exactly what no earlier run of it has, and ends as a run that never failed', async () => {
+test('a chain of retries asks for exactly what no earlier run of it has, and ends as a run that never failed', {
+  tags: ['thorough'],
+}, async () => {
   const law = fc.asyncProperty(someDag, fc.array(someStep, { minLength: 1, maxLength: 3 }), async (dag, steps) => {
     await follow(dag, [...steps, { failing: [], tone: 'dry' }])
   })

@@ -49,7 +49,7 @@ test('a decision the store took without saying so is made once, and nobody is to
   expect([lost, events.filter(decided).length, slack.ephemerals]).toEqual([1, 1, []])
 })
 
-test('a store that stays away is told as what it is: not known, and not refused', async () => {
+test('a store that stays away is told as what it is: not known, and not refused', { tags: ['thorough'] }, async () => {
   open = await openSlackPlace()
   const { slack } = open
   const id = await open.start(deploy())

@@ -35,7 +35,9 @@ test('spans go out by themselves, some at a time, without anybody who flushes', 
   expect([open.collector.refused, told(open)]).toEqual([[], []])
 })
 
-test('one that is gone: runs complete, it is told once, and the end of the place waits for nothing', async () => {
+test('one that is gone: runs complete, it is told once, and the end of the place waits for nothing', {
+  tags: ['thorough'],
+}, async () => {
   open = await openTracedPlace(options, {}, { endpoint: 'http://127.0.0.1:9' })
   for (let i = 0; i < 3; i += 1) expect((await runs(open)).end).toBe('run:completed')
   await expect.poll(() => open && told(open).length).toBe(1)

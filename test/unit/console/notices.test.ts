@@ -9,7 +9,7 @@ type Component = (props: Readonly<Record<string, unknown>>) => Drawn | null
 /** The page's own modules know an address; what is typed for browsers is loaded by name. */
 let notices: { readonly Empty: Component; readonly DamagedNotice: Component }
 let heading: { readonly AskedHeading: Component }
-let dialog: { readonly DecidedOn: Component }
+let dialog: { readonly DecisionSubject: Component }
 let record: { readonly TokenTable: Component }
 let health: { readonly problem: { value: unknown } }
 const load = (path: string) => import(new URL(`../../../clients/console/${path}`, import.meta.url).href)
