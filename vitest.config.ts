@@ -1,6 +1,7 @@
-import { availableParallelism } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { countReporter } from './scripts/count-reporter.ts'
+import { memoryFolder } from './test/memory-folder.ts'
 
 const project = (name: string, testTimeout: number) => ({
   name,
@@ -27,6 +28,9 @@ const SHARES_THE_MACHINE = { retry: { count: 1, condition: TOO_LATE } }
 
 /** What files of one run build once (test/integration/once-a-run.ts). */
 const SHARED = 'test/integration/shared-folder.ts'
+
+// Places of tests wait for their disk a fifth of the time; whether it keeps what it was given is no question of theirs.
+process.env.TMPDIR = memoryFolder() ?? process.env.TMPDIR ?? tmpdir()
 
 export default defineConfig({
   test: {

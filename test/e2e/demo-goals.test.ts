@@ -21,24 +21,24 @@ describe('npm run demo:goals', { tags: ['thorough'] }, () => {
   })
 
   test('a target the data meet is SUCCESS at once', () => {
-    expect(goals(0.7)).toEqual(['attempt 1: MET, 4/4 criteria; PASS x MET: SUCCESS, next accept'])
+    expect(goals(0.7)).toEqual(['attempt 1: MET, 4 of 4 criteria; PASS x MET: SUCCESS, next accept'])
     expect(printedFor(0.7)).toMatch(/^trust +PASS: 100 \(VERIFIED\)$/m)
     expect(accuracy(0.7)).toBe('0.72')
   })
 
   test('one that more columns reach is PARTIAL, then SUCCESS', () => {
     expect(goals(0.73)).toEqual([
-      'attempt 1: NOT_MET, 3/4 criteria; PASS x NOT_MET: PARTIAL, next pivot',
-      'attempt 2: MET, 4/4 criteria; PASS x MET: SUCCESS, next accept',
+      'attempt 1: NOT_MET, 3 of 4 criteria; PASS x NOT_MET: PARTIAL, next pivot',
+      'attempt 2: MET, 4 of 4 criteria; PASS x MET: SUCCESS, next accept',
     ])
     expect(accuracy(0.73)).toBe('0.7325')
   })
 
   test('one they never reach is PARTIAL twice, then BLOCKED, however sound the work is', () => {
     expect(goals(0.9)).toEqual([
-      'attempt 1: NOT_MET, 3/4 criteria; PASS x NOT_MET: PARTIAL, next pivot',
-      'attempt 2: NOT_MET, 3/4 criteria; PASS x NOT_MET: PARTIAL, next pivot',
-      'attempt 3: BLOCKED, 3/4 criteria; PASS x BLOCKED: BLOCKED, next none',
+      'attempt 1: NOT_MET, 3 of 4 criteria; PASS x NOT_MET: PARTIAL, next pivot',
+      'attempt 2: NOT_MET, 3 of 4 criteria; PASS x NOT_MET: PARTIAL, next pivot',
+      'attempt 3: BLOCKED, 3 of 4 criteria; PASS x BLOCKED: BLOCKED, next none',
     ])
     expect(printedFor(0.9).match(/It goes on as run_\w{26}$/gm)).toHaveLength(2)
     expect(printedFor(0.9)).toMatch(/Maximum attempts reached/)
