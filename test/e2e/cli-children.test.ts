@@ -30,9 +30,7 @@ beforeAll(() => {
 afterAll(() => rmSync(cwd, { recursive: true, force: true }))
 
 describe('a run with a child', () => {
-  test('is followed with it: --yes answers what the child asks, also without a server', {
-    tags: ['thorough'],
-  }, async () => {
+  test('is followed with it: --yes answers what the child asks, also without a server', async () => {
     const { code, out } = await sluice(['run', 'start', 'outer.yaml', '--yes'], { cwd })
     expect(out).toContain('Block ask asks: Shall it? Approved because of --yes.')
     expect(code).toBe(0)

@@ -128,7 +128,7 @@ describe('a child', () => {
     expect(startsOf(await open.events(id), 'sub')).toEqual([run])
   })
 
-  test('that waits for a person stops the clock of its parents too', async () => {
+  test('that waits for a person stops the clock of its parents too', { tags: ['thorough'] }, async () => {
     const clock = fastClock(50)
     open = await openTestPlace({ providers: { probe: hang('ask', 'after') }, clock, log: silent })
     const ask = { approval: { required: true, timeout_sec: 86_400 } }

@@ -78,7 +78,7 @@ function toldOf(stated: readonly Statement[] = []): readonly string[] {
   })
 }
 
-describe('the right to ask models of Bedrock', () => {
+describe('the right to ask models of Bedrock', { tags: ['thorough'] }, () => {
   test('is of what dispatches or judges by a model, on exactly the models the settings list', () => {
     const of = new Map([...statements()].filter(([name]) => !STAGES.includes(name)))
     expect([...of.keys()]).toEqual(['runblock', 'requestapproval', 'openchild'])

@@ -153,7 +153,9 @@ describe('sluice:document_stacks', () => {
     expect([1, 2, 3].filter((k) => Object.keys(empty.template(`SluiceDocuments${k}`)).length === 0)).toEqual([])
   })
 
-  test('cannot be another number later: CloudFormation keeps the first one and refuses the template', () => {
+  test('cannot be another number later: CloudFormation keeps the first one and refuses the template', {
+    tags: ['thorough'],
+  }, () => {
     for (const stack of ['SluiceMachines', 'SluiceDocuments1', 'SluiceDocuments2', 'SluiceDocuments3']) {
       const { Parameters, Rules } = inThree().whole(stack)
       expect(Parameters?.DocumentStacks).toMatchObject({ Type: 'String', Default: '3' })

@@ -105,7 +105,7 @@ describe('the events of a run', () => {
     for (const [i, least] of [480, 980, 1_980].entries()) expect(pauses[i]).toBeGreaterThan(least)
   })
 
-  test('after an event pauses begin small again', async () => {
+  test('after an event pauses begin small again', { tags: ['thorough'] }, async () => {
     const timers = vi.spyOn(globalThis, 'setTimeout')
     const { done } = follow(await openStreamServer(status(500), status(500), stream([1], 'drop'), stream([9])))
     await done

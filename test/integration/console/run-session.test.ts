@@ -66,7 +66,9 @@ const gaps = (times: readonly number[]) => times.slice(1).map((at, i) => at - (t
 
 // Each waits for a second or more of its own run: all at once.
 describe.concurrent('a run on the page', () => {
-  test('is asked for again while the server is busy or away, with growing pauses, until it answers', async () => {
+  test('is asked for again while the server is busy or away, with growing pauses, until it answers', {
+    tags: ['thorough'],
+  }, async () => {
     const { page, asks } = open('run_busy', [429, 503, 200])
     await expect.poll(() => page.problem.value?.status).toBe(429)
     await expect.poll(() => page.answer.value?.run.state).toBe('answer 3')
