@@ -3,12 +3,11 @@ import { composeVerdicts } from '../../shared/gates/compose-verdicts.ts'
 import type { Verdict } from '../../shared/gates/gate.ts'
 import type { EventData, NewEvent } from '../../shared/runs/event.ts'
 import { shortRedacted } from '../../shared/text/short-text.ts'
-import type { BlockCall, OpenQuestion, PersonAnswer } from './block-call.ts'
-import { eventBase } from './block-call.ts'
+import { type BlockCall, eventBase, type OpenQuestion, type PersonAnswer } from './block-call.ts'
 
-export type Yes = Extract<PersonAnswer, { kind: 'yes' }>
+type Yes = Extract<PersonAnswer, { kind: 'yes' }>
 
-export type Phase = 'pre' | 'post'
+type Phase = 'pre' | 'post'
 
 /** Characters of the reason: it tells who waived and what had failed. */
 const MOST = 400
@@ -57,7 +56,7 @@ export function gatesAskedAbout(
   })
 }
 
-export type GatePhase = 'pre' | 'post'
+type GatePhase = 'pre' | 'post'
 
 /** The verdicts an attempt has of one phase: of each gate the last one, in the order they were first given. */
 export function verdictsSoFar(events: readonly NewEvent[], phase: GatePhase): readonly Verdict[] {

@@ -1,5 +1,4 @@
-import type { SFNClient } from '@aws-sdk/client-sfn'
-import { DescribeStateMachineAliasCommand } from '@aws-sdk/client-sfn'
+import { DescribeStateMachineAliasCommand, type SFNClient } from '@aws-sdk/client-sfn'
 import { researchMachine } from '../../shared/compile/research-machine.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Core, DeployedDocument } from './core.ts'

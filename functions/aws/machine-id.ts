@@ -1,5 +1,4 @@
-import type { FunctionEnvironment } from './core.ts'
-import { requiredVariable } from './core.ts'
+import { type FunctionEnvironment, requiredVariable } from './core.ts'
 
 /**
  * What the Machine port calls a machine here: its ARN, of a version where there is one; with parts `+<how many>` behind

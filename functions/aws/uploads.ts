@@ -1,10 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
-import type { S3ClientConfig } from '@aws-sdk/client-s3'
-import { HeadObjectCommand, S3Client } from '@aws-sdk/client-s3'
-import type { Uploads } from '../../shared/ports/objects.ts'
-import { objectKey } from '../../shared/ports/objects.ts'
-import type { Core } from './core.ts'
-import { requiredVariable } from './core.ts'
+import { HeadObjectCommand, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
+import { objectKey, type Uploads } from '../../shared/ports/objects.ts'
+import { type Core, requiredVariable } from './core.ts'
 import { CLIENT_OPTIONS } from './sdk.ts'
 
 export const EXPIRES_SEC = 900
@@ -36,7 +33,7 @@ export function openUploads({ env, clock }: Pick<Core, 'env' | 'clock'>, config:
   }
 }
 
-export interface UploadTarget {
+interface UploadTarget {
   readonly protocol: string
   readonly host: string
   readonly path: string
@@ -63,7 +60,7 @@ export async function uploadTarget(client: S3Client, Bucket: string, Key: string
 }
 
 /** A request to S3 that somebody else will make. */
-export interface PresignedPut {
+interface PresignedPut {
   readonly protocol: string
   readonly host: string
   /** As it goes over the wire: encoded. */

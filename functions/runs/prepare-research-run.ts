@@ -5,7 +5,7 @@ import type { World } from '../../shared/world.ts'
 import type { RunOrder } from './create-run.ts'
 
 /** What every research run starts with, whichever door it came by. */
-export type ResearchOrder = Pick<RunOrder, 'dag' | 'dag_hash' | 'context' | 'overrides'> & {
+type ResearchOrder = Pick<RunOrder, 'dag' | 'dag_hash' | 'context' | 'overrides'> & {
   readonly machine: () => Promise<string>
   readonly research: NonNullable<RunOrder['research']>
   /** The Intent's budget: the chain's ledger is that of its run. */

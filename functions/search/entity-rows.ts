@@ -1,13 +1,11 @@
-import type { Entity } from '../../shared/graph/entity.ts'
-import { entityEdges, entityTime, entityType } from '../../shared/graph/entity.ts'
+import { type Entity, entityEdges, entityTime, entityType } from '../../shared/graph/entity.ts'
 import { readableTriples } from '../../shared/graph/opaque-triples.ts'
 import { cutPassages } from '../../shared/graph/search-words.ts'
-import type { Triple } from '../../shared/graph/triple.ts'
-import { isEdge } from '../../shared/graph/triple.ts'
+import { isEdge, type Triple } from '../../shared/graph/triple.ts'
 import { sha256 } from '../../shared/text/canonical.ts'
 
 /** What the index keeps of one entity. */
-export interface EntityRows {
+interface EntityRows {
   readonly label: string | null
   /** Every name and the words of its id's last segment, one a line: searched with the weight of a title. */
   readonly names: string

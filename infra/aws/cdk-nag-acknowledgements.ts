@@ -6,7 +6,7 @@ import { type AskedModel, type ChosenRights, modelsBehind } from './access.ts'
 import type { Names } from './names.ts'
 
 /** Findings of cdk-nag that are one decision. A finding without an acknowledgement fails synthesis. */
-export interface Acknowledgement {
+interface Acknowledgement {
   readonly rules: readonly string[]
   readonly reason: string
   /** Default: every resource of the stacks. */

@@ -32,7 +32,7 @@ interface EngineParts {
 }
 
 /** The World of this place, the host of its handlers, and the machine between the two. */
-export interface AssembledWorld {
+interface AssembledWorld {
   readonly world: World
   readonly host: Host
   /** Takes up what an earlier process left unfinished. */

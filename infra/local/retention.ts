@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000
 /** Objects stay so much longer than what names them, as on AWS. */
 const OBJECTS_LONGER_DAYS = 30
 
-export interface RetentionParts {
+interface RetentionParts {
   readonly db: DatabaseSync
   /** Of the objects. */
   readonly folder: string

@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { StoredValueSchema } from '../runs/event.ts'
-import type { RouteSchema } from './route-schema.ts'
-import { RunParamsSchema } from './route-schema.ts'
+import { type RouteSchema, RunParamsSchema } from './route-schema.ts'
 import { DocumentSchema, MADE_RUN, RUN_VALUES, UnpricedSchema } from './route-schema-parts.ts'
 
 const text = z.string()

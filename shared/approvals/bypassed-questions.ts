@@ -8,7 +8,7 @@ import type { Json } from '../text/canonical.ts'
 import { asksPeople, childDocumentOf, contextKeysOf, governedBlocks } from './binding.ts'
 
 /** What somebody sets that the document does not ask for: an override (`block.port`), or a key of the context. */
-export interface SetValue {
+interface SetValue {
   readonly override?: string
   readonly key?: string
 }

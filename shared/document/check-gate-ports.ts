@@ -38,9 +38,9 @@ function typeSeen(
   return input === undefined ? undefined : types.get(input)
 }
 
-export type Check = GateUse['check']
+type Check = GateUse['check']
 
-export interface Leaf {
+interface Leaf {
   readonly check: Check
   readonly path: Path
   /** Whether it is turned round, by itself or by what it is composed into. */

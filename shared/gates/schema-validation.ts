@@ -1,5 +1,4 @@
-import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import { ProgramProblem } from '../errors.ts'
 import type { Isolated } from '../ports/isolate.ts'
 import type { Json } from '../text/canonical.ts'
@@ -12,7 +11,7 @@ const MAX_ERRORS = 5
 /** Values whose every error is collected; a larger one stops at its first, since errors take far more room than data. */
 const ALL_ERRORS_UP_TO = 10_000
 
-export type JsonObject = { readonly [key: string]: Json }
+type JsonObject = { readonly [key: string]: Json }
 
 /**
  * Checks a value under a JSON Schema (draft 2020-12, strict about unknown keywords; `format` is an annotation, as the
@@ -108,7 +107,7 @@ function countUpTo(value: Json, limit: number): number {
 }
 
 /** What the Isolate answers for kind `json_schema`: at most five short sentences `/path message` when invalid. */
-export type SchemaAnswer = { readonly valid: boolean; readonly errors: readonly string[] }
+type SchemaAnswer = { readonly valid: boolean; readonly errors: readonly string[] }
 
 /** Reads it back on this side of the port; anything else than an answer is not valid. */
 export function readSchemaAnswer(

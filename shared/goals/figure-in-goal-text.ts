@@ -48,7 +48,7 @@ const STATED: Readonly<Partial<Record<SkeletonName, Stated>>> = {
 }
 
 /** The contract with the figure its goal text states, or why nobody can tell which one is meant. */
-export type FigureTaken =
+type FigureTaken =
   | { readonly ok: true; readonly contract: GoalContract }
   | { readonly ok: false; readonly problem: string }
 

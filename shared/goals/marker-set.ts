@@ -1,5 +1,4 @@
-import type { Marker } from './marker.ts'
-import { metricValue, normaliseDashes } from './marker.ts'
+import { type Marker, metricValue, normaliseDashes } from './marker.ts'
 
 /**
  * Markers as they are compared with what a block was given: by type, subtype and what they say. Numbers go by their value
@@ -11,7 +10,7 @@ export interface MarkerSet {
   has(marker: Said): boolean
 }
 
-export type Said = Pick<Marker, 'type' | 'subtype' | 'content'>
+type Said = Pick<Marker, 'type' | 'subtype' | 'content'>
 
 /** A set of markers that grows, in which others are looked up. */
 export function newMarkerSet(): MarkerSet {
@@ -98,7 +97,7 @@ function wordsOf(content: string): string {
 const WORDS =
   /(?<![\p{L}\p{N}])[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?(?![\p{L}\p{N}])|[\p{L}\p{N}_][\p{L}\p{N}\p{M}_]*|[<>=≤≥≠≈±%‰]|\p{Sc}|\p{So}/gu
 
-export interface SortedWords {
+interface SortedWords {
   add(text: string): void
   has(text: string): boolean
 }

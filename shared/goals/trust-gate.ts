@@ -3,7 +3,7 @@ import { describeValue } from '../text/wording.ts'
 /** From here on a score is VERIFIED; nothing below passes. */
 const TRUST_THRESHOLD = 80
 
-export type TrustBand = 'VERIFIED' | 'PARTIAL' | 'DOUBTFUL' | 'REJECTED'
+type TrustBand = 'VERIFIED' | 'PARTIAL' | 'DOUBTFUL' | 'REJECTED'
 
 export interface TrustResult {
   /** The lowest score of all verifiers; null where one gave none that counts. */

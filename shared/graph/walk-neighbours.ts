@@ -30,7 +30,7 @@ export interface EdgeReader {
   summaries(ids: readonly string[]): Promise<readonly Summary[]>
 }
 
-export interface Summary {
+interface Summary {
   readonly entity_id: string
   readonly label?: string | undefined
   readonly type: string
@@ -39,7 +39,7 @@ export interface Summary {
 /** Entities one hop goes on from: a walk over hubs would read the whole graph. */
 const MOST_EXPANDED = 200
 
-export interface Walk {
+interface Walk {
   readonly edges: Map<string, MetEdge>
   readonly met: Map<string, Summary & { readonly depth: number }>
   truncated: boolean

@@ -6,7 +6,7 @@ import { invariant } from './invariant.ts'
 
 export const UNITS = ['tokens', 'usd_micros'] as const
 
-export type Unit = (typeof UNITS)[number]
+type Unit = (typeof UNITS)[number]
 
 export const budget = invariant({
   n: 17,

@@ -2,14 +2,13 @@ import type { Block } from '../dag/dag.ts'
 import { foreachList, resolveInputs } from '../runs/block-inputs.ts'
 import type { EventData, RunEvent, StoredValue } from '../runs/event.ts'
 import type { Json } from '../text/canonical.ts'
-import type { Pass } from './block-passes.ts'
-import { beginsItems, passEnd, passesOf } from './block-passes.ts'
+import { beginsItems, type Pass, passEnd, passesOf } from './block-passes.ts'
 import type { RunParts } from './invariant.ts'
 
 /** What is needed of a stored run to tell what an attempt worked with. */
 export type RecordedParts = Pick<RunParts, 'events' | 'dag' | 'meta' | 'context' | 'read'>
 
-export type Values = Readonly<Record<string, Json>>
+type Values = Readonly<Record<string, Json>>
 
 /**
  * What an attempt worked with: of a foreach block and its items that is stored, else it is resolved again out of the

@@ -4,7 +4,7 @@ export interface TemplateResource {
   readonly Properties?: Readonly<Record<string, unknown>>
 }
 
-export interface IdleLine {
+interface IdleLine {
   readonly what: string
   readonly quantity: number
   readonly usd: number
@@ -51,7 +51,7 @@ export function idleCost(resources: Readonly<Record<string, TemplateResource>>, 
 }
 
 /** What a call costs: of PRICES (aws-prices.ts). */
-export interface CallPrices {
+interface CallPrices {
   readonly lambda_request: number
   readonly lambda_gb_second: number
   readonly read_unit: number

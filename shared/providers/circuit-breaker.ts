@@ -20,7 +20,7 @@ export type Breaker =
 /** `away`: it cannot be reached or does not answer. `unknown`: the call ended before that could be seen. */
 export type CallOutcome = 'answered' | 'away' | 'unknown'
 
-export type Admission =
+type Admission =
   | { readonly admitted: true; readonly next: Breaker | undefined }
   | { readonly admitted: false; readonly retry_after_ms: number }
 

@@ -25,7 +25,7 @@ export function fuseEvidence(hits: readonly Hit[]): readonly Evidence[] {
   return merged.sort(byTierAndScore).map(({ evidence }) => evidence)
 }
 
-export type Ranks = ReadonlyMap<Hit, number>
+type Ranks = ReadonlyMap<Hit, number>
 
 /** The rank of each hit of tier 1 in its own list, from 1. */
 function lexicalRanks(hits: readonly Hit[]): Ranks {

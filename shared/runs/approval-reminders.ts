@@ -1,9 +1,9 @@
 import type { HeadApproval } from './head.ts'
 import type { ApprovalItem } from './run-store-items.ts'
 
-export type Timing = Pick<ApprovalItem, 'requested_at' | 'expires_at' | 'remind_sec' | 'escalate'>
+type Timing = Pick<ApprovalItem, 'requested_at' | 'expires_at' | 'remind_sec' | 'escalate'>
 
-export type ToldState = Pick<HeadApproval, 'next_at' | 'escalated'>
+type ToldState = Pick<HeadApproval, 'next_at' | 'escalated'>
 
 /** What comes next before the expiry, when people are asked or told again; undefined = nothing more does. */
 export function nextReminderOrEscalation(

@@ -5,7 +5,7 @@ import type { Safety } from './safety-settings.ts'
 /** Absent = no cap. */
 export type Caps = Pick<RunBudget, 'cap_tokens' | 'cap_usd_micros'>
 
-export type RunSafety = Pick<Safety, 'max_run_tokens' | 'max_run_usd'>
+type RunSafety = Pick<Safety, 'max_run_tokens' | 'max_run_usd'>
 
 /** What the safety policy and a document allow a run; of two caps the smaller one holds. */
 export function runCaps({ max_run_tokens, max_run_usd }: RunSafety, budget: BudgetCaps = {}): Caps {

@@ -1,10 +1,8 @@
-import type { Block, Dag, GateUse } from '../dag/dag.ts'
-import { opensChild } from '../dag/dag.ts'
+import { type Block, type Dag, type GateUse, opensChild } from '../dag/dag.ts'
 import { leafChecks } from '../gates/check-composition.ts'
 import type { RunEvent } from './event.ts'
 import { foldRun } from './fold-run.ts'
-import type { StepFold } from './run-fold.ts'
-import { eventPosition } from './run-fold.ts'
+import { eventPosition, type StepFold } from './run-fold.ts'
 import { movingBlocks } from './waiting.ts'
 
 /** When a run counts as stalled if nothing happens until then (milliseconds since 1970), and what was to go on. */
@@ -14,7 +12,7 @@ export interface Stall {
   readonly blocks: readonly string[]
 }
 
-export interface StallRules {
+interface StallRules {
   readonly stall_ms: number
   readonly max_block_ms: number
 }

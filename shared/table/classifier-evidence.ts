@@ -1,7 +1,7 @@
 import type { Classification } from './logistic-classifier.ts'
 
 /** Where the model was kept. */
-export interface KeptModel {
+interface KeptModel {
   readonly name: string
   readonly sha256: string
 }

@@ -1,10 +1,8 @@
 import { ENTITY_LIMITS } from '../../../shared/graph/entity.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
-import { canonicalJson } from '../../../shared/text/canonical.ts'
-import type { BadLine, ReadItem } from './import-lines.ts'
-import { changedIn } from './import-lines.ts'
+import { canonicalJson, type Json } from '../../../shared/text/canonical.ts'
+import { type BadLine, changedIn, type ReadItem } from './import-lines.ts'
 
-export type Members = Readonly<Record<string, unknown>>
+type Members = Readonly<Record<string, unknown>>
 
 /**
  * Entity states of semstreams as entities: `{id, triples}` with what else its store keeps beside them, one a line, or a

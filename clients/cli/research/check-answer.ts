@@ -3,16 +3,12 @@ import type { ResearchAnswer } from '../../../shared/api/research-routes.ts'
 import type { Entity } from '../../../shared/graph/entity.ts'
 import { readableTriples } from '../../../shared/graph/opaque-triples.ts'
 import { isEdge } from '../../../shared/graph/triple.ts'
-import type { SentenceFinding } from '../../../shared/research/claims/check-synthesis.ts'
-import { checkedLines, isGrounded } from '../../../shared/research/claims/check-synthesis.ts'
-import type { ShownEvidence } from '../../../shared/research/claims/shown-evidence.ts'
-import { citableText } from '../../../shared/research/claims/shown-evidence.ts'
+import { checkedLines, isGrounded, type SentenceFinding } from '../../../shared/research/claims/check-synthesis.ts'
+import { citableText, type ShownEvidence } from '../../../shared/research/claims/shown-evidence.ts'
 import type { Evidence } from '../../../shared/research/payloads/candidate-and-evidence.ts'
 import { quotationsIn, withoutQuotations } from '../../../shared/text/quotations.ts'
-import type { QuoteIndex } from '../../../shared/text/verbatim-quotes.ts'
-import { checkQuote, indexQuoteSources } from '../../../shared/text/verbatim-quotes.ts'
-import type { Target } from '../server/api.ts'
-import { callApi, fetchResponse } from '../server/api.ts'
+import { checkQuote, indexQuoteSources, type QuoteIndex } from '../../../shared/text/verbatim-quotes.ts'
+import { callApi, fetchResponse, type Target } from '../server/api.ts'
 import { Refused } from '../terminal/refused.ts'
 
 /** An answer held against what the server has stored, sentence by sentence. */
@@ -22,7 +18,7 @@ export interface CheckedAnswer {
   readonly cited: ReadonlyMap<number, StoredEvidence>
 }
 
-export interface CheckedSentence extends SentenceFinding {
+interface CheckedSentence extends SentenceFinding {
   readonly grounded: boolean
   /** Its quotations, or the whole of it without its citations, where they stand in an item it cites: bytes of its text and facts. */
   readonly verbatim: readonly { readonly place: number; readonly start: number; readonly end: number }[]
@@ -74,7 +70,7 @@ function verbatimIn({ sentence, places }: SentenceFinding, index: QuoteIndex): C
 }
 
 /** An item of evidence with what the server has stored of it now. */
-export type StoredEvidence = Evidence & ShownEvidence
+type StoredEvidence = Evidence & ShownEvidence
 
 /**
  * Reads an item anew, so that what an answer quotes is checked here and not believed: the entity, its body, the names

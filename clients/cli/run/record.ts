@@ -3,13 +3,12 @@ import type { Command, CommandOptions } from 'commander'
 import { RECORD_RUN } from '../../../shared/api/verify-routes.ts'
 import { callApi, chooseTarget } from '../server/api.ts'
 import { sizeWords } from '../terminal/format.ts'
-import type { TargetOptions } from '../terminal/options.ts'
-import { withTargetOptions } from '../terminal/options.ts'
+import { type TargetOptions, withTargetOptions } from '../terminal/options.ts'
 import { Refused } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText } from '../terminal/text.ts'
 
-export interface RecordOptions extends TargetOptions {
+interface RecordOptions extends TargetOptions {
   readonly output?: string
 }
 

@@ -2,7 +2,7 @@ import type { RunEvent } from '../../../shared/runs/event.ts'
 import { durationWords } from '../terminal/format.ts'
 import { cut } from '../terminal/text.ts'
 
-export interface Span {
+interface Span {
   readonly label: string
   /** Block whose item it is an attempt of. */
   readonly items_of?: string | undefined

@@ -1,5 +1,4 @@
-import type { BlockHandler } from './block-handler.ts'
-import { pickInput, readConfig } from './block-handler.ts'
+import { type BlockHandler, pickInput, readConfig } from './block-handler.ts'
 import { storeArtifact } from './store-artifact.ts'
 
 /**

@@ -1,10 +1,9 @@
 import type { NewEvent } from '../../../shared/runs/event.ts'
 import { eventRow } from '../../../shared/runs/event-types.ts'
-import type { RunStore } from '../../../shared/runs/run-store.ts'
-import { runsPool } from '../../../shared/runs/run-store.ts'
+import { type RunStore, runsPool } from '../../../shared/runs/run-store.ts'
 import { spentByEvents } from '../../../shared/runs/usage-cost.ts'
 
-export interface CountingOptions {
+interface CountingOptions {
   readonly stage: string
   readonly now: () => number
   /** Default: standard output, which Lambda hands to CloudWatch. */
@@ -47,7 +46,7 @@ export function withAppendMetrics(store: RunStore, { stage, now, write = writeLi
   }
 }
 
-export type Metrics = Readonly<Record<string, number>>
+type Metrics = Readonly<Record<string, number>>
 
 function metricsOf(events: readonly NewEvent[]): Metrics {
   const sums: Record<string, number> = {}

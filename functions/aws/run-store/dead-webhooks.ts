@@ -1,10 +1,8 @@
 import type { Cursors } from '../../../shared/runs/cursors.ts'
 import type { DeadWebhook, DeadWebhooks } from '../../../shared/runs/dead-webhook.ts'
 import { RUN_TABLE } from '../../../shared/runs/dynamodb-table.ts'
-import type { Item } from './item-encoding.ts'
-import { as, from } from './item-encoding.ts'
-import type { RunTable } from './table.ts'
-import { ifAbsent } from './table.ts'
+import { as, from, type Item } from './item-encoding.ts'
+import { ifAbsent, type RunTable } from './table.ts'
 
 /** DEAD#, in a partition of the tenant, by the time of the event: one item a message nobody took. */
 export function deadWebhooksOn(table: RunTable, cursorsOf: (tenant: string) => Promise<Cursors>): DeadWebhooks {

@@ -1,8 +1,7 @@
 import type { Amount, RunBudget } from '../../../shared/runs/budget.ts'
 import type { Caps } from '../../../shared/runs/caps.ts'
 import type { Append, NewRun } from '../../../shared/runs/run-store.ts'
-import type { Item } from './item-encoding.ts'
-import { as } from './item-encoding.ts'
+import { as, type Item } from './item-encoding.ts'
 import type { Terms } from './table.ts'
 
 /*
@@ -34,9 +33,9 @@ export function readLedger(item: Item): RunBudget {
   }
 }
 
-export type LedgerAppend = Pick<Append, 'reserve' | 'settle' | 'share' | 'drop_items' | 'raise'>
+type LedgerAppend = Pick<Append, 'reserve' | 'settle' | 'share' | 'drop_items' | 'raise'>
 
-export interface LedgerChange {
+interface LedgerChange {
   readonly sets: readonly string[]
   readonly adds: readonly string[]
   readonly guards: readonly string[]

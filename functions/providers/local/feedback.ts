@@ -2,7 +2,7 @@ import { sentencesOf } from './input-sentences.ts'
 import type { Draft, Task } from './tools.ts'
 
 /** What feedback asks of one string port. */
-export interface Demand {
+interface Demand {
   /** Characters (code points) it must have at least; 0 = any. */
   readonly length: number
   readonly words: readonly string[]

@@ -4,7 +4,7 @@ import type { DeadWebhook, DeadWebhooks } from '../../../shared/runs/dead-webhoo
 import { commitTogether } from '../database.ts'
 import { query } from './query.ts'
 
-export interface Row {
+interface Row {
   readonly event_at: string
   readonly id: string
   readonly body: string

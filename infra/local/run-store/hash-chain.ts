@@ -8,7 +8,7 @@ import { query } from './query.ts'
 /** Closed in steps of so many events, as the other store closes its pages, and whole when the run ends. */
 const SEAL_AT = 8
 
-export interface SealRow {
+interface SealRow {
   readonly run: number
   readonly state: string
   readonly seq: number
@@ -43,7 +43,7 @@ export function chainSealer(db: DatabaseSync): (run: number, key: RunKey, append
   }
 }
 
-export interface Appended {
+interface Appended {
   /** seq of the newest event before and after. */
   readonly before: number
   readonly seq: number

@@ -138,7 +138,7 @@ function isPlain(word: PassageWord | undefined): boolean {
 }
 
 /** How a claim begins. */
-export interface Beginning {
+interface Beginning {
   /** It stands in quotation marks, and need not be a whole sentence. */
   readonly marked?: boolean | undefined
   /** It has a subject of its own. */

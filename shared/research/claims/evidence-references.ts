@@ -3,12 +3,12 @@ import { citationsIn } from '../../text/prose.ts'
 import type { Evidence } from '../payloads/candidate-and-evidence.ts'
 
 /** A reference of an answer to its evidence: what it says, and the place from 1 of what it names, if it names any. */
-export interface EvidenceRef {
+interface EvidenceRef {
   readonly ref: string
   readonly place: number | undefined
 }
 
-export type Items = readonly Pick<Evidence, 'entity_id' | 'objectstore_ref'>[]
+type Items = readonly Pick<Evidence, 'entity_id' | 'objectstore_ref'>[]
 
 /** Citations (`[1]`, `[an.entity.id]`), then six-part ids and object refs that stand in the prose. */
 export function referencesIn(text: string, evidence: Items): readonly EvidenceRef[] {
