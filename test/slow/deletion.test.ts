@@ -13,7 +13,13 @@ const KEPT = ['shared', 'functions', 'infra', 'clients', 'dags', 'docs', 'sluice
 /** Units whose tests need nothing outside shared and functions. */
 const UNIT = ['dag', 'handlers', 'providers', 'runs', 'table']
 /** What those tests read with. */
-const TOOLS = ['test/unit/docs/markdown.ts', 'test/unit/gates/in-process-isolate.ts', 'test/emulators']
+const TOOLS = [
+  'test/how-much.ts',
+  'test/unit/docs/markdown.ts',
+  'test/unit/gates/in-process-isolate.ts',
+  'test/unit/gates/linear.ts',
+  'test/emulators',
+]
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-without-'))
 const copy = join(folder, 'copy')
@@ -41,7 +47,8 @@ function typeCheck(): string {
 test('without infra/local, AWS still builds and the tests of shared and functions pass', () => {
   copyWithout('infra/local')
   expect(typeCheck()).toBe('')
-  const test = { include: ['test/unit/**/*.test.ts'], testTimeout: 60_000, pool: 'threads', isolate: false }
+  const tags = [{ name: 'thorough' }]
+  const test = { include: ['test/unit/**/*.test.ts'], tags, testTimeout: 60_000, pool: 'threads', isolate: false }
   writeFileSync(join(copy, 'vitest.config.mjs'), `export default ${JSON.stringify({ test })}\n`)
   expect(run('vitest', 'run', '--reporter=dot', '--silent')).toMatch(/Tests .*passed/)
 })
