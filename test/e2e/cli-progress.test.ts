@@ -102,8 +102,7 @@ describe.runIf(missing === undefined)('on a terminal', () => {
   })
 
   const summary = '%i blocks are a summary and what moves, never more rows than there are'
-  test.each([40])(summary, isSummary)
-  test.each([200])(summary, { tags: ['thorough'] }, isSummary)
+  test.each([40, 200])(summary, { tags: ['thorough'] }, isSummary)
 
   async function isSummary(blocks: number) {
     writeFileSync(join(project.folder, 'many.yaml'), chained(blocks))

@@ -1,3 +1,4 @@
+// @module-tag thorough
 import { beforeAll, describe, expect, test } from 'vitest'
 import { ROUTES } from '../../../shared/routes.ts'
 import { assembled } from './assembled.ts'

@@ -1,3 +1,4 @@
+// @module-tag thorough
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag'
@@ -78,7 +79,7 @@ function toldOf(stated: readonly Statement[] = []): readonly string[] {
   })
 }
 
-describe('the right to ask models of Bedrock', { tags: ['thorough'] }, () => {
+describe('the right to ask models of Bedrock', () => {
   test('is of what dispatches or judges by a model, on exactly the models the settings list', () => {
     const of = new Map([...statements()].filter(([name]) => !STAGES.includes(name)))
     expect([...of.keys()]).toEqual(['runblock', 'requestapproval', 'openchild'])

@@ -1,3 +1,4 @@
+// @module-tag thorough
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
@@ -125,7 +126,7 @@ test('the runbook names log groups, functions and queues that are there', () => 
   expect(rules.map(({ Properties }) => JSON.stringify(Properties.Targets))).toEqual([expect.stringContaining('sweep')])
 })
 
-test('an authorizer that fails is an alarm, where one stands', { tags: ['thorough'], timeout: 240_000 }, async () => {
+test('an authorizer that fails is an alarm, where one stands', { timeout: 240_000 }, async () => {
   const token = await assembled({ 'sluice:auth': 'token' })
   const watches = (of: Assembly) => JSON.stringify(of.all('AWS::CloudWatch::Alarm')).includes('sluice-dev-authorize"')
   expect([watches(token), watches(made)]).toEqual([true, false])

@@ -175,7 +175,7 @@ describe('sluice:document_stacks', () => {
 })
 
 describe('how many documents', () => {
-  test('that do not fit are refused before anything is written, with what would fit', () => {
+  test('that do not fit are refused before anything is written, with what would fit', { tags: ['thorough'] }, () => {
     expect(() => synthesize(documents(150), {}, 'too-many')).toThrow(
       /^Cannot deploy 150 documents: stack SluiceMachines would have 5\d\d resources, and CloudFormation takes 500\. .* say -c sluice:document_stacks=2\./,
     )

@@ -1,3 +1,4 @@
+// @module-tag thorough
 import { join } from 'node:path'
 import type { Metafile } from 'esbuild'
 import { beforeAll, expect, test } from 'vitest'

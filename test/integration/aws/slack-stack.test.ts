@@ -1,3 +1,4 @@
+// @module-tag thorough
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { acknowledgementsFor } from '../../../infra/aws/cdk-nag-acknowledgements.ts'

@@ -1,3 +1,4 @@
+// @module-tag thorough
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag'
@@ -124,7 +125,7 @@ describe('sluice:waf', () => {
 describe("an ACL of the account's", () => {
   const ARN = 'arn:aws:wafv2:eu-central-1:111122223333:regional/webacl/company/1234abcd-12ab-34cd-56ef-1234567890ab'
 
-  test('is put before the stage, and nothing is made', { tags: ['thorough'], timeout: 240_000 }, async () => {
+  test('is put before the stage, and nothing is made', { timeout: 240_000 }, async () => {
     const made = await assembled({ 'sluice:waf': ARN })
     expect(made.all('AWS::WAFv2::WebACL')).toEqual([])
     expect(stageOf(made).map(({ WebACLArn }) => WebACLArn)).toEqual([ARN])

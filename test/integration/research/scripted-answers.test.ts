@@ -1,3 +1,4 @@
+// @module-tag thorough
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ResearchAnswer } from '../../../shared/api/research-routes.ts'
 import { WHOLE } from '../../how-much.ts'
