@@ -8,7 +8,7 @@ import { type RecordedCallWithPrompt, recordedCallWithPrompt } from '../shared/p
 import type { ProviderSettings } from '../shared/providers/settings.ts'
 import type { LeasePool, RunKey } from '../shared/runs/run-store.ts'
 import type { Asked, CallOrigin } from '../shared/telemetry/telemetry-port.ts'
-import { canonicalJson } from '../shared/text/canonical.ts'
+import { canonicalJson } from '../shared/text/canonical-json.ts'
 import type { World } from '../shared/world.ts'
 
 /** Longer than any call lives: who crashed keeps its place until then at the latest. */

@@ -2,7 +2,7 @@ import { RESEARCH_ROUTES } from '../../shared/api/research-routes.ts'
 import { loopEntityId } from '../../shared/research/loop-entity.ts'
 import { runApiPaths } from '../../shared/runs/run-api-paths.ts'
 import { changeHandler } from '../http-handler.ts'
-import { admitAndCreateRun } from '../runs/admit-run.ts'
+import { beginRun } from '../runs/begin-run.ts'
 import { prepareResearchRun, RESEARCH_DEADLINE_SEC } from '../runs/prepare-research-run.ts'
 
 /**
@@ -22,7 +22,7 @@ export const handler = changeHandler({
       body,
       options: { deadline_sec: RESEARCH_DEADLINE_SEC },
     }
-    const { run, created, queued } = await admitAndCreateRun(world, principal, entry, (id) => world.outbox.nudge(id))
+    const { run, created, queued } = await beginRun(world, principal, entry, (id) => world.outbox.nudge(id))
     const { tenant, run_id } = run
     const links = { ...runApiPaths(run_id), answer: `/api/research/${run_id}` }
     const json = { run_id, loop: loopEntityId(tenant, run_id), ...(queued ? { queued } : {}), links }

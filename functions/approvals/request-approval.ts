@@ -5,7 +5,7 @@ import { earlierTime, type HeadApproval, OUTBOX_GRACE_MS } from '../../shared/ru
 import { approvalEpoch, approvalId, approvalLane, questionNumber } from '../../shared/runs/ids.ts'
 import { ordinal, PHASE, readOrdinal } from '../../shared/runs/lane.ts'
 import type { ApprovalItem } from '../../shared/runs/run-store-items.ts'
-import { sha256 } from '../../shared/text/canonical.ts'
+import { sha256 } from '../../shared/text/hash.ts'
 import { type BlockCall, isStale, openBlockCall, wasStoppedInEarlierPass, whySkipped } from '../attempts/block-call.ts'
 import { awaitsBounce } from '../attempts/bounce.ts'
 import { appendWithUse } from '../attempts/budget.ts'

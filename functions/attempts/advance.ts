@@ -3,7 +3,7 @@ import type { Verdict } from '../../shared/gates/gate.ts'
 import type { EventData } from '../../shared/runs/event.ts'
 import { ordinal, PHASE, readOrdinal, workingLeg } from '../../shared/runs/lane.ts'
 import type { BlockProjection } from '../../shared/runs/run-store-items.ts'
-import { canonicalJson } from '../../shared/text/canonical.ts'
+import { canonicalJson } from '../../shared/text/canonical-json.ts'
 import type { HostContext } from '../handler.ts'
 import { readPortValues } from '../record/projections.ts'
 import { endIfOverdue } from '../runs/end-run.ts'
@@ -31,7 +31,7 @@ import { type Iteration, readDecision, requireAnswer } from './decision.ts'
 import { endAttempt, failFastRecorded, keepStopped, raiseUnlessDone, refuseBlock, skipBlock } from './end.ts'
 import { gatesAskedAbout, verdictsSoFar, waiveGates } from './gate-waivers.ts'
 import { approvedEdits, askedInputs } from './inputs.ts'
-import { iterateRun } from './iterate-run.ts'
+import { iterateOnReject } from './iterate-on-reject.ts'
 import { answerFacts, type Judged, judgeBlock, postGateFailure } from './judge-gates.ts'
 import { findQuestion } from './question.ts'
 
@@ -199,7 +199,7 @@ async function giveUpIfEdited(call: BlockCall, ask: OpenQuestion): Promise<void>
 
 /** A person wants another run in place of this one. Where that cannot be, their rejection is a failure that says so. */
 async function iterateBlock(call: BlockCall, iteration: Iteration): Promise<BlockReport> {
-  const why = await iterateRun(call, iteration)
+  const why = await iterateOnReject(call, iteration)
   if (why === undefined) return reportRecorded(call)
   const { code, reason } = iteration.refusal
   return refuseBlock(call, { code, reason: `${reason} (${why})` })

@@ -1,7 +1,7 @@
 import type { Block, PortType } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { ReadObject } from '../../shared/gates/read-facts.ts'
-import type { Json } from '../../shared/text/canonical.ts'
+import type { Json } from '../../shared/text/json.ts'
 import { jsonTextProblem } from '../../shared/text/json-limits.ts'
 import type { Dispatch } from './attempt-outcome.ts'
 import type { BlockCall } from './block-call.ts'

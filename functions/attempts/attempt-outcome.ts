@@ -2,7 +2,7 @@ import { Fault } from '../../shared/errors.ts'
 import type { Verdict } from '../../shared/gates/gate.ts'
 import type { EventData, NewEvent } from '../../shared/runs/event.ts'
 import type { BlockProjection } from '../../shared/runs/run-store-items.ts'
-import type { Json } from '../../shared/text/canonical.ts'
+import type { Json } from '../../shared/text/json.ts'
 import { shortRedacted } from '../../shared/text/short-text.ts'
 import type { BlockCall } from './block-call.ts'
 

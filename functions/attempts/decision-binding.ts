@@ -2,26 +2,25 @@ import {
   type Binding,
   bindingOf,
   boundContext,
-  childDocumentOf,
   contextKeysOf,
-  feedingBlocks,
-  governedBlocks,
-  governingBlocks,
-  governs,
   outputsWiredInto,
   staleReason,
-} from '../../shared/approvals/binding.ts'
+} from '../../shared/approvals/decision-binding.ts'
+import { feedingBlocks, governedBlocks, governingBlocks, governs } from '../../shared/approvals/governed-blocks.ts'
 import type { ApprovalPolicy, Block } from '../../shared/dag/dag.ts'
 import { renderTemplate } from '../../shared/dag/template.ts'
 import { approvalDigest } from '../../shared/runs/approval.ts'
-import { type InputSources, isWhenTrue, resolveInputs } from '../../shared/runs/block-inputs.ts'
+import { type InputSources, resolveInputs } from '../../shared/runs/block-inputs.ts'
 import type { StoredValue } from '../../shared/runs/event.ts'
 import { blockEpoch, blockOrdinal, blockOutcome, type Head, type HeadApproval } from '../../shared/runs/head.ts'
 import { approvalEpoch, approvalId, questionNumber } from '../../shared/runs/ids.ts'
 import { readOrdinal } from '../../shared/runs/lane.ts'
-import type { RunKey } from '../../shared/runs/run-store.ts'
+import { childDocumentOf, type RunKey } from '../../shared/runs/run-store.ts'
 import type { ApprovalItem, BlockProjection } from '../../shared/runs/run-store-items.ts'
-import { canonicalJson, type Json, sha256 } from '../../shared/text/canonical.ts'
+import { isWhenTrue } from '../../shared/runs/skip-rules.ts'
+import { canonicalJson } from '../../shared/text/canonical-json.ts'
+import { sha256 } from '../../shared/text/hash.ts'
+import type { Json } from '../../shared/text/json.ts'
 import { allEvents, readPinned } from '../record/pinned-run.ts'
 import { readPortValues, readProjections } from '../record/projections.ts'
 import { type BlockCall, childRunKey, type DecisionUsed } from './block-call.ts'

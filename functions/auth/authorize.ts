@@ -6,7 +6,7 @@ import { MAIN_TENANT, type Principal, SCOPES, type Scope } from '../../shared/au
 import type { JwtSettings } from '../../shared/auth/settings.ts'
 import { readToken, type StoredToken } from '../../shared/auth/token.ts'
 import { Fault } from '../../shared/errors.ts'
-import { sha256 } from '../../shared/text/canonical.ts'
+import { sha256 } from '../../shared/text/hash.ts'
 import type { World } from '../../shared/world.ts'
 import { functionHandler } from '../handler.ts'
 

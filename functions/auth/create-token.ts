@@ -11,7 +11,7 @@ import {
 import { newToken, type StoredToken, showToken, TOKEN_BYTES } from '../../shared/auth/token.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
-import { sha256 } from '../../shared/text/canonical.ts'
+import { sha256 } from '../../shared/text/hash.ts'
 import type { World } from '../../shared/world.ts'
 import { changeHandler } from '../http-handler.ts'
 

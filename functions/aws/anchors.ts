@@ -6,7 +6,8 @@ import {
   type S3ClientConfig,
 } from '@aws-sdk/client-s3'
 import { type Anchors, type AnchorVersion, anchorKey, anchorPrefix } from '../../shared/runs/hash-chain.ts'
-import { canonicalJson, sha256 } from '../../shared/text/canonical.ts'
+import { canonicalJson } from '../../shared/text/canonical-json.ts'
+import { sha256 } from '../../shared/text/hash.ts'
 import type { Core } from './core.ts'
 import { CLIENT_OPTIONS, sdkFault } from './sdk.ts'
 

@@ -13,7 +13,7 @@ import { answerFormat } from '../../shared/prompts/block.ts'
 import { listedPrice } from '../../shared/providers/model-prices.ts'
 import type { DispatchRequest, Provider } from '../../shared/providers/provider.ts'
 import type { BedrockSettings } from '../../shared/providers/settings.ts'
-import type { Json } from '../../shared/text/canonical.ts'
+import type { Json } from '../../shared/text/json.ts'
 import { failureFault, readReason, refusedFault, retryAfterMs } from '../providers/faults.ts'
 import {
   answerSchema,

@@ -5,15 +5,15 @@ import {
   S3Client,
   type S3ClientConfig,
 } from '@aws-sdk/client-s3'
-import type { ObjectStore } from '../../shared/ports/objects.ts'
 import {
   hashOfObjectRef,
   hashOfOwnObjectRef,
   type ObjectFolder,
+  type ObjectStore,
   objectFault,
   objectKey,
 } from '../../shared/ports/objects.ts'
-import { sha256 } from '../../shared/text/canonical.ts'
+import { sha256 } from '../../shared/text/hash.ts'
 import { type Core, requiredVariable } from './core.ts'
 import { CLIENT_OPTIONS, sdkFault } from './sdk.ts'
 

@@ -7,7 +7,7 @@ import { approachFingerprint, failedAttempt } from '../../shared/goals/goal-gate
 import type { NewEvent } from '../../shared/runs/event.ts'
 import { ordinal, PHASE } from '../../shared/runs/lane.ts'
 import type { Meta, RunGoal, RunKey, StoredGoalAttempt } from '../../shared/runs/run-store.ts'
-import type { Json } from '../../shared/text/canonical.ts'
+import type { Json } from '../../shared/text/json.ts'
 import { shortRedacted } from '../../shared/text/short-text.ts'
 import type { World } from '../../shared/world.ts'
 import { functionHandler } from '../handler.ts'

@@ -10,8 +10,8 @@ import { changeHandler } from '../http-handler.ts'
 import { readEvaluation } from '../record/evaluation.ts'
 import { type Pinned, readPinned } from '../record/pinned-run.ts'
 import { requireRun } from '../require-run.ts'
-import { admitAndCreateRun, type BegunRun, type Entry } from '../runs/admit-run.ts'
 import { authoredParts, changesFromRetriedRun, requireAuthor } from '../runs/authoring.ts'
+import { type BegunRun, beginRun, type RunRequest } from '../runs/begin-run.ts'
 import { givenContext, MADE_KEYS, requestKeys } from '../runs/context.ts'
 import { PIVOT_KIND, preparePivotRun } from '../runs/goal-pivot.ts'
 import { checkStartValues } from '../runs/start-values.ts'
@@ -28,7 +28,7 @@ export const handler = changeHandler({
     const { run: old, head } = await requireRun(world, call)
     const order = await orderPivot(world, principal, { run: old, head, body })
     const entry = { ...order, route: PIVOT_KIND, key: old.run_id, of_anybody: true as const, body }
-    const entered = admitAndCreateRun(world, principal, entry, (run) => world.outbox.nudge(run))
+    const entered = beginRun(world, principal, entry, (run) => world.outbox.nudge(run))
     const begun = await entered.catch((cause: unknown) => madeOtherwise(old.run_id, cause))
     const { run, created, queued, dag_name, dag_hash, blocks, edges } = begun
     const links = runApiPaths(run.run_id)
@@ -53,7 +53,7 @@ async function orderPivot(
   world: Pick<World, 'runs' | 'objects' | 'settings'>,
   principal: Principal,
   { run, head, body }: { readonly run: RunKey; readonly head: Head; readonly body: PivotRunBody },
-): Promise<Omit<Entry, 'route' | 'key' | 'body'>> {
+): Promise<Omit<RunRequest, 'route' | 'key' | 'body'>> {
   const pinned = await readPinned(world, run)
   refuseKind(run, head, pinned)
   const judged = await readEvaluation(world, run)

@@ -1,5 +1,5 @@
 import type { IsolateKind } from '../../shared/ports/isolate.ts'
-import type { Json } from '../../shared/text/canonical.ts'
+import type { Json } from '../../shared/text/json.ts'
 
 /** What a child is started for: it loads one engine and does the kinds of jobs that engine has. */
 export type IsolateEngine = 'transform' | 'schema' | 'data'

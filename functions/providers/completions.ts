@@ -1,7 +1,7 @@
 import { Fault } from '../../shared/errors.ts'
 import { answerFormat } from '../../shared/prompts/block.ts'
 import type { DispatchAnswer, DispatchRequest } from '../../shared/providers/provider.ts'
-import type { Json } from '../../shared/text/canonical.ts'
+import type { Json } from '../../shared/text/json.ts'
 import { failureFault, readReason, refusedFault, statusFault } from './faults.ts'
 import {
   answerSchema,

@@ -2,7 +2,7 @@ import type { PortType } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Price } from '../../shared/providers/model-prices.ts'
 import type { DispatchAnswer, DispatchRequest } from '../../shared/providers/provider.ts'
-import type { Json } from '../../shared/text/canonical.ts'
+import type { Json } from '../../shared/text/json.ts'
 import { jsonTextProblem } from '../../shared/text/json-limits.ts'
 
 /** An answer, or a request, that the adapter cannot work with; the same would come again. */

@@ -2,7 +2,7 @@ import { type Dag, DEFAULT_COMPLETION } from '../../shared/dag/dag.ts'
 import { Fault, type Issue } from '../../shared/errors.ts'
 import { type ContractError, freezeContract, readGoalContract } from '../../shared/goals/read-contract.ts'
 import type { Meta, RunGoal } from '../../shared/runs/run-store.ts'
-import type { Json } from '../../shared/text/canonical.ts'
+import type { Json } from '../../shared/text/json.ts'
 import type { World } from '../../shared/world.ts'
 
 interface GoalOrder {

@@ -6,7 +6,7 @@ import { NO_TRY } from '../../shared/runs/retry.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { BlockProjection, OutputOrigin } from '../../shared/runs/run-store-items.ts'
 import { spentByEvents } from '../../shared/runs/usage-cost.ts'
-import type { Json } from '../../shared/text/canonical.ts'
+import type { Json } from '../../shared/text/json.ts'
 import type { World } from '../../shared/world.ts'
 import { readPinned } from './pinned-run.ts'
 

@@ -5,8 +5,8 @@ import { fuseEvidence } from '../../shared/research/evidence-ranking.ts'
 import type { Candidate } from '../../shared/research/payloads/candidate-and-evidence.ts'
 import { fitsSearch, type SearchDescription } from '../../shared/research/question/search-hints.ts'
 import type { World } from '../../shared/world.ts'
-import type { NearInMeaning } from './embeddings.ts'
 import { type Found, findByRelations, foundEntity, foundHit, withinTime } from './hits.ts'
+import type { SemanticReranker } from './semantic-rerank.ts'
 
 export type SearchWorld = Pick<World, 'graph' | 'search' | 'clock' | 'log'>
 
@@ -30,7 +30,7 @@ export async function findCandidates(
   world: SearchWorld,
   tenant: string,
   search: SearchDescription,
-  near?: NearInMeaning,
+  near?: SemanticReranker,
 ): Promise<FoundCandidates> {
   const failed: string[] = []
   const part = async (what: string, find: () => Promise<readonly Found[]>): Promise<readonly Found[]> => {
@@ -70,7 +70,7 @@ async function findBounded(
 
 interface Finding {
   readonly part: SearchPart
-  readonly near: NearInMeaning | undefined
+  readonly near: SemanticReranker | undefined
   /** Takes why the candidates are less than they could be. */
   told(why: string): void
 }

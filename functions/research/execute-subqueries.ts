@@ -18,8 +18,8 @@ import {
   walkQueries,
 } from '../../shared/research/sub-queries.ts'
 import type { SearchWorld } from './candidates.ts'
-import { createMeaningRanker, type NearInMeaning } from './embeddings.ts'
 import { type Found, findByRelations, foundEntity, foundHit, withinTime } from './hits.ts'
+import { createSemanticReranker, type SemanticReranker } from './semantic-rerank.ts'
 import { NO_TIME, type StageCall, type StageOutcome, timeLeft, toPlainAnswer } from './stage-call.ts'
 import { stageHandler } from './stage-handler.ts'
 
@@ -32,7 +32,7 @@ async function execute(call: StageCall): Promise<StageOutcome> {
   const plan = await planQueries(call)
   const filter = describeSearch(state.topic, state.classified?.hints ?? {})
   const from = state.sub_queries.length
-  const ran = await runSubQueries(world, run.tenant, plan.queries, { from, filter, near: createMeaningRanker(call) })
+  const ran = await runSubQueries(world, run.tenant, plan.queries, { from, filter, near: createSemanticReranker(call) })
   const hits = [...state.hits, ...ran.hits]
   const { evidence, tokens } = trimEvidence(fuseEvidence(hits), state.intent.budget_tokens)
   const action = state.decision?.action
@@ -133,7 +133,7 @@ async function runSubQueries(
     from,
     filter,
     near,
-  }: { readonly from: number; readonly filter: TextFilter; readonly near?: NearInMeaning | undefined },
+  }: { readonly from: number; readonly filter: TextFilter; readonly near?: SemanticReranker | undefined },
 ): Promise<Ran> {
   const found: (readonly Found[])[] = []
   const degraded: string[] = []
@@ -163,7 +163,7 @@ async function runSubQueries(
 }
 
 /** Of more lexical hits than are wanted the first are those of the words, and all of them are ranked by meaning. */
-function widened(query: SubQuery, near: NearInMeaning | undefined): SubQuery {
+function widened(query: SubQuery, near: SemanticReranker | undefined): SubQuery {
   if (query.kind !== 'lexical' || near === undefined) return query
   return { ...query, limit: Math.max(query.limit, near.most) }
 }
@@ -173,7 +173,7 @@ function cut(query: SubQuery, found: readonly Found[]): readonly Found[] {
 }
 
 /** Another list of the same sub-query. */
-async function meantBy(query: SubQuery, found: readonly Found[], near: NearInMeaning | undefined) {
+async function meantBy(query: SubQuery, found: readonly Found[], near: SemanticReranker | undefined) {
   if (query.kind !== 'lexical' || near === undefined) return { found: [] }
   const { found: ranked, degraded } = await near.rank(query.text, found)
   return { found: ranked.slice(0, query.limit), degraded }

@@ -11,7 +11,7 @@ import {
 import { describeSearch, mergeHints } from '../../shared/research/question/search-hints.ts'
 import { askModel, toReading } from './ask-model.ts'
 import { findCandidates } from './candidates.ts'
-import { createMeaningRanker } from './embeddings.ts'
+import { createSemanticReranker } from './semantic-rerank.ts'
 import { NO_TIME, promptRoomFor, type StageCall, type StageOutcome, timeLeft, toPlainAnswer } from './stage-call.ts'
 import { stageHandler } from './stage-handler.ts'
 
@@ -26,7 +26,7 @@ async function classify(call: StageCall): Promise<StageOutcome> {
   const now = new Date(meta.created_at)
   const { degraded_reason, ...classification } = await classifyTopic(topic, now, furtherClassifiers(call))
   const hints = mergeHints(caller, classification.hints, now)
-  const found = await findCandidates(world, run.tenant, describeSearch(topic, hints), createMeaningRanker(call))
+  const found = await findCandidates(world, run.tenant, describeSearch(topic, hints), createSemanticReranker(call))
   const degraded = [...(degraded_reason === undefined ? [] : [degraded_reason]), ...found.degraded]
   const classified = toClassifierOutput({
     topic,

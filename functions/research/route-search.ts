@@ -10,7 +10,7 @@ import type { ClassifierOutput } from '../../shared/research/payloads/stage-outp
 import { candidatesForPrompt, promptTokenBudget, readRouteAnswer } from '../../shared/research/prompt-budget.ts'
 import { retightenedHints } from '../../shared/research/question/search-hints.ts'
 import { stageAfterRoute } from '../../shared/research/stages.ts'
-import type { Json } from '../../shared/text/canonical.ts'
+import type { Json } from '../../shared/text/json.ts'
 import { type Asked, askModel, toReading } from './ask-model.ts'
 import { NO_TIME, promptRoomFor, type StageCall, type StageOutcome, timeLeft, toPlainAnswer } from './stage-call.ts'
 import { stageHandler } from './stage-handler.ts'

@@ -11,7 +11,8 @@ import { loopEntityId, RESEARCH_PREDICATES } from '../../shared/research/loop-en
 import type { Evidence } from '../../shared/research/payloads/candidate-and-evidence.ts'
 import type { SaidSentence, SearchResult } from '../../shared/research/payloads/result.ts'
 import { evidenceForPrompt, readJudgeAnswer, readSynthesisAnswer } from '../../shared/research/prompt-budget.ts'
-import { canonicalJson, type Json } from '../../shared/text/canonical.ts'
+import { canonicalJson } from '../../shared/text/canonical-json.ts'
+import type { Json } from '../../shared/text/json.ts'
 import { askEvidence, askModel, type Reading, toReading } from './ask-model.ts'
 import { type StoredEvidence, showEvidence } from './show-evidence.ts'
 import {

@@ -1,4 +1,4 @@
-import { contextKeysOf } from '../../shared/approvals/binding.ts'
+import { contextKeysOf } from '../../shared/approvals/decision-binding.ts'
 import { holdsScope, type Principal, principalName } from '../../shared/auth/principal.ts'
 import type { Dag } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'

@@ -12,14 +12,15 @@ import { runInputsRead } from '../../shared/runs/block-inputs.ts'
 import { blockOutcome, type Head } from '../../shared/runs/head.ts'
 import { runApiPaths } from '../../shared/runs/run-api-paths.ts'
 import type { RunGoal, RunKey } from '../../shared/runs/run-store.ts'
-import { canonicalJson, type Json } from '../../shared/text/canonical.ts'
+import { canonicalJson } from '../../shared/text/canonical-json.ts'
+import type { Json } from '../../shared/text/json.ts'
 import { listed, suggest } from '../../shared/text/wording.ts'
 import type { World } from '../../shared/world.ts'
 import { changeHandler } from '../http-handler.ts'
 import { type Pinned, readPinned } from '../record/pinned-run.ts'
 import { requireRun } from '../require-run.ts'
-import { admitAndCreateRun, type Entry } from './admit-run.ts'
 import { authoredParts, changesFromRetriedRun, requireAuthor } from './authoring.ts'
+import { beginRun, type RunRequest } from './begin-run.ts'
 import { givenContext, MADE_KEYS, requestKeys, retriedValues } from './context.ts'
 import { type BoundDocument, bindDocument, childDocuments, type DocumentWorld, deployedDocument } from './documents.ts'
 import { prepareStartValues } from './start-values.ts'
@@ -37,7 +38,7 @@ export const handler = changeHandler({
     const { order, reused_expected } = await orderRetry(world, principal, { run: old, head, body })
     const route = `POST /api/dag/runs/${old.run_id}/retry`
     const entry = { ...order, route, key: headers['idempotency-key'], body }
-    const begun = await admitAndCreateRun(world, principal, entry, (run) => world.outbox.nudge(run))
+    const begun = await beginRun(world, principal, entry, (run) => world.outbox.nudge(run))
     const { run, created, dag_name, dag_hash, blocks, edges } = begun
     const links = runApiPaths(run.run_id)
     const json = { run_id: run.run_id, dag_name, dag_hash, blocks, edges, retry_of: old.run_id, links }
@@ -49,7 +50,7 @@ type RetryWorld = DocumentWorld & Pick<World, 'runs' | 'objects' | 'machine' | '
 
 /** A retry, checked, and which results it will most likely take over. */
 interface RetryOrder {
-  readonly order: Omit<Entry, 'route' | 'key' | 'body'>
+  readonly order: Omit<RunRequest, 'route' | 'key' | 'body'>
   readonly reused_expected: readonly string[]
 }
 
@@ -117,7 +118,7 @@ async function editedOf(
   run: RunKey,
   { dag, meta }: Pinned,
   now: BoundDocument,
-): Promise<Pick<Entry, 'edited'>> {
+): Promise<Pick<RunRequest, 'edited'>> {
   const deployed = await deployedDocument(world, run.tenant, now.dag.name)
   if (deployed !== undefined) {
     const edited = documentChange(now, { ...deployed, of: 'deployed' })

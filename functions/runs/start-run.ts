@@ -11,8 +11,9 @@ import { functionHandler, type HostContext } from '../handler.ts'
 import { changeHandler } from '../http-handler.ts'
 import { readPinned } from '../record/pinned-run.ts'
 import { writeLoopEntity } from '../research/stored-chain.ts'
-import { admitAndCreateRun, type BegunRun, type Entry, endIfHeld } from './admit-run.ts'
+import { endIfHeld } from './admit-run.ts'
 import { authoredParts, carriedParts, requireAuthor } from './authoring.ts'
+import { type BegunRun, beginRun, type RunRequest } from './begin-run.ts'
 import { type ContinuedRun, givenContext, readContinuedRun, requestKeys, takeArtifacts } from './context.ts'
 import { childDocuments, compareWithDeployed, readDocument } from './documents.ts'
 import { endRun, endUnawaitedChild, isAwaited } from './end-run.ts'
@@ -32,7 +33,7 @@ const route = changeHandler({
   name: 'start-run',
   schema: START_RUN,
   async run({ principal, body, headers }, world) {
-    const begun = await beginRun(world, principal, body, headers['idempotency-key'])
+    const begun = await startRun(world, principal, body, headers['idempotency-key'])
     const { run, created, queued, dag_name, dag_hash, blocks, edges } = begun
     const links = runApiPaths(run.run_id)
     const answer = { run_id: run.run_id, dag_name, dag_hash, blocks, edges, ...(queued && { queued }), links }
@@ -66,7 +67,7 @@ type StartWorld = Pick<
 >
 
 /** Starts a run: document -> check -> compile -> goal frozen -> place, machine, HEAD and META if absent -> execution. */
-async function beginRun(world: StartWorld, principal: Principal, body: StartRunBody, key?: string): Promise<BegunRun> {
+async function startRun(world: StartWorld, principal: Principal, body: StartRunBody, key?: string): Promise<BegunRun> {
   const { dag, dag_hash } = await readDocument(world, principal.tenant, body)
   const { edited, is_deployed } = await compareWithDeployed(world, principal.tenant, body, { dag, dag_hash })
   const document = is_deployed ? [] : [`a document that is not deployed ("${dag.name}")`]
@@ -91,11 +92,11 @@ async function beginRun(world: StartWorld, principal: Principal, body: StartRunB
     ...(edited && { edited }),
     ...linkOf(earlier),
   }
-  const entry = { ...order, route: 'POST /api/dag/run', key, body, options }
-  return admitAndCreateRun(world, principal, entry, (run) => launchRun(world, run))
+  const request = { ...order, route: 'POST /api/dag/run', key, body, options }
+  return beginRun(world, principal, request, (run) => launchRun(world, run))
 }
 
-function linkOf(earlier: ContinuedRun | undefined): Pick<Entry, 'continues' | 'root'> {
+function linkOf(earlier: ContinuedRun | undefined): Pick<RunRequest, 'continues' | 'root'> {
   return earlier === undefined ? {} : { continues: earlier.run_id, root: earlier.root }
 }
 

@@ -2,7 +2,7 @@ import { type Entity, entityEdges, entityTime, entityType } from '../../shared/g
 import { readableTriples } from '../../shared/graph/opaque-triples.ts'
 import { cutPassages } from '../../shared/graph/search-words.ts'
 import { isEdge, type Triple } from '../../shared/graph/triple.ts'
-import { sha256 } from '../../shared/text/canonical.ts'
+import { sha256 } from '../../shared/text/hash.ts'
 
 /** What the index keeps of one entity. */
 interface EntityRows {

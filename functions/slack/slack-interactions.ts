@@ -1,7 +1,7 @@
 import { problemHeaders, problemOf } from '../../shared/api/problem.ts'
 import { Fault } from '../../shared/errors.ts'
 import {
-  clickAsNotedRequest,
+  clickIdempotencyKey,
   type Interaction,
   REASON_MISSING,
   readInteraction,
@@ -88,7 +88,7 @@ async function act(world: World, interaction: Interaction): Promise<Answer> {
       return askReason(world, interaction)
     case 'decision': {
       const tenant = tenantOf(world)
-      const noted = await world.runs.noteRequest(clickAsNotedRequest(tenant, interaction.click))
+      const noted = await world.runs.noteRequest(clickIdempotencyKey(tenant, interaction.click))
       // One that is still open may have been lost on its way to slack-work, which makes of two deliveries one decision.
       if (noted !== 'done') await world.outbox.slackWork({ tenant, click: interaction.click })
       return answer(200)
@@ -103,7 +103,7 @@ async function askReason(world: World, asked: Extract<Interaction, { readonly ki
   const { click, trigger_id, required } = asked
   const { slack } = world
   if (slack === undefined) throw notConfigured()
-  const noted = await world.runs.noteRequest(clickAsNotedRequest(tenantOf(world), click))
+  const noted = await world.runs.noteRequest(clickIdempotencyKey(tenantOf(world), click))
   if (noted !== 'first') return answer(200)
   try {
     await slack.call('views.open', { trigger_id, view: reasonModal(click, required) })

@@ -3,7 +3,7 @@ import { type Principal, principalName } from '../../shared/auth/principal.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import { asJson, block, escaped } from '../../shared/slack/block-kit.ts'
-import { clickAsNotedRequest, type SlackClick } from '../../shared/slack/interaction.ts'
+import { clickIdempotencyKey, type SlackClick } from '../../shared/slack/interaction.ts'
 import type { World } from '../../shared/world.ts'
 import { decideApproval } from '../approvals/decide.ts'
 import { functionHandler } from '../handler.ts'
@@ -43,7 +43,7 @@ export const handler = functionHandler({
  * and only who clicked is told why. Delivered again it does nothing.
  */
 async function decideClick(world: World, tenant: string, click: SlackClick): Promise<void> {
-  const request = clickAsNotedRequest(tenant, click)
+  const request = clickIdempotencyKey(tenant, click)
   if ((await world.runs.noteRequest(request)) === 'done') return
   const refusal = await decide(world, tenant, click)
   if (refusal !== undefined) await tell(world, click, `Nothing was decided. ${refusal}`)

@@ -12,7 +12,7 @@ import {
 import type { CloudAssembly } from 'aws-cdk-lib/cx-api'
 import type { Construct } from 'constructs'
 import { Fault } from '../../shared/errors.ts'
-import { sha256 } from '../../shared/text/canonical.ts'
+import { sha256 } from '../../shared/text/hash.ts'
 import { functionArn } from './access.ts'
 import { DagMachine, type DagMachineProps } from './dag-machine.ts'
 import { functionsIn } from './function-sizes.ts'

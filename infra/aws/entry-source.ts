@@ -86,8 +86,8 @@ type Opener = readonly [file: string, opener: string]
 const PROVIDER_NAMES: Opener = ['ports-without-sdk', 'openProviderNames']
 /** What the function that answers Slack is opened with: it has no time for more. */
 const DOOR: Readonly<Record<string, Opener>> = {
-  slack: ['slack-entry', 'openSlackForClicks'],
-  runs: ['slack-entry', 'openNotedRequests'],
+  slack: ['ports-for-clicks', 'openSlackForClicks'],
+  runs: ['ports-for-clicks', 'openNotedRequests'],
 }
 const WITH_BEDROCK: Opener = ['providers', 'openProvidersWithBedrock']
 

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { createIsolate } from '../../functions/isolate/run-isolate.ts'
 import { judgeGate, replayVerdict } from '../../shared/gates/judge.ts'
 import { parseCheck } from '../../shared/gates/parse-check.ts'
-import type { Json } from '../../shared/text/canonical.ts'
+import type { Json } from '../../shared/text/json.ts'
 import { splitLines } from '../../shared/text/json-limits.ts'
 
 /**

@@ -13,9 +13,14 @@ import {
 import { readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Fault } from '../../shared/errors.ts'
-import type { ObjectStore } from '../../shared/ports/objects.ts'
-import { hashOfObjectRef, hashOfOwnObjectRef, objectFault, objectKey } from '../../shared/ports/objects.ts'
-import { sha256 } from '../../shared/text/canonical.ts'
+import {
+  hashOfObjectRef,
+  hashOfOwnObjectRef,
+  type ObjectStore,
+  objectFault,
+  objectKey,
+} from '../../shared/ports/objects.ts'
+import { sha256 } from '../../shared/text/hash.ts'
 
 /**
  * Object store in a folder: `<folder>/<tenant>/objects/<aa>/<sha256>`, the keys S3 has too. Files appear whole (temp

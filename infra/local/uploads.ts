@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { Fault } from '../../shared/errors.ts'
 import type { Clock } from '../../shared/ports/host.ts'
-import type { ObjectStore } from '../../shared/ports/objects.ts'
-import { MOST_UPLOAD_BYTES, type Uploads } from '../../shared/ports/objects.ts'
-import { sha256 as hashOf } from '../../shared/text/canonical.ts'
+import { MOST_UPLOAD_BYTES, type ObjectStore, type Uploads } from '../../shared/ports/objects.ts'
+import { sha256 as hashOf } from '../../shared/text/hash.ts'
 import { type Answer, readBody } from './http-exchange.ts'
 
 const EXPIRES_MS = 900_000

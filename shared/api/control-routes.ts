@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { RESTART_MODES } from '../runs/head.ts'
-import type { Json } from '../text/canonical.ts'
+import type { Json } from '../text/json.ts'
 import { type RouteSchema, RunParamsSchema } from './route-schema.ts'
 
 const text = z.string()

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { DeclaredSchema } from '../auth/principal.ts'
-import type { Json } from '../text/canonical.ts'
+import type { Json } from '../text/json.ts'
 
 const key = z.string().regex(/^[^_\s]\S{0,199}$/, '1 to 200 characters without spaces; a leading _ is reserved')
 const json = z.custom<Json>(() => true)

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { StoredValueSchema } from '../runs/event.ts'
-import type { Json } from '../text/canonical.ts'
+import type { Json } from '../text/json.ts'
 import { queryInt, type RouteSchema, RunParamsSchema } from './route-schema.ts'
 import { UnpricedSchema } from './route-schema-parts.ts'
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Json } from '../text/canonical.ts'
+import type { Json } from '../text/json.ts'
 import { type RouteSchema, RunParamsSchema } from './route-schema.ts'
 import { DocumentSchema, MADE_RUN, RUN_VALUES } from './route-schema-parts.ts'
 

@@ -1,11 +1,12 @@
 import type { Block, Dag } from '../dag/dag.ts'
 import { parseDepends } from '../dag/expression.ts'
 import { blocksBefore, withBlocksAfter } from '../dag/order.ts'
-import { upstreamSkipReason } from '../runs/block-inputs.ts'
 import type { Outcome } from '../runs/lane.ts'
-import type { Meta } from '../runs/run-store.ts'
-import type { Json } from '../text/canonical.ts'
-import { asksPeople, childDocumentOf, contextKeysOf, governedBlocks } from './binding.ts'
+import { childDocumentOf, type Meta } from '../runs/run-store.ts'
+import { upstreamSkipReason } from '../runs/skip-rules.ts'
+import type { Json } from '../text/json.ts'
+import { contextKeysOf } from './decision-binding.ts'
+import { asksPeople, governedBlocks } from './governed-blocks.ts'
 
 /** What somebody sets that the document does not ask for: an override (`block.port`), or a key of the context. */
 interface SetValue {

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { base32 } from '../text/canonical.ts'
+import { base32 } from '../text/hash.ts'
 import { SCOPES, type Scope } from './principal.ts'
 
 /** A token as it is kept: of its secret only the hash. */

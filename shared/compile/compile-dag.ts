@@ -2,7 +2,6 @@ import type { BounceModule } from '../dag/bounce-modules.ts'
 import type { Block, Dag } from '../dag/dag.ts'
 import { Fault } from '../errors.ts'
 import type { MachineText } from '../runs/machine.ts'
-import type { Upstream } from './adjacency-rows.ts'
 import type { Machine } from './asl.ts'
 import type { CompiledBlock } from './emit-block.ts'
 import { emitMachine, emitPartMachine, placeholderOfPart } from './emit-machine.ts'
@@ -16,6 +15,7 @@ import {
   type Signals,
 } from './name-steps.ts'
 import { fitsOneMachine, type MachineCaps, splitMachine } from './split-machine.ts'
+import type { Upstream } from './transitive-reduction.ts'
 
 /** A DAG as a state machine, and further ones where it is too large for one. */
 export interface CompiledDag {

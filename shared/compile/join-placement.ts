@@ -1,4 +1,6 @@
-import { at, hasBit, itemsOf, rowSize, zeros } from './adjacency-rows.ts'
+import { at, itemsOf, rowSize, zeros } from './adjacency-rows.ts'
+import { hasBit } from './bit-matrix.ts'
+import { type ClosingSearch, chooseParallelClosings, openClosingSearch } from './parallel-closings.ts'
 import {
   attach,
   type Column,
@@ -14,7 +16,6 @@ import {
   readColumn,
   rebuildForest,
 } from './parallel-forest.ts'
-import { type ClosingSearch, chooseParallelClosings, openClosingSearch } from './reduce-joins.ts'
 import { MAX_DEPTH } from './series-parallel.ts'
 import { JOIN_COST, lastBlocks, PARALLEL_COST, SIGNAL_COST, type Steps, stepsCost } from './steps.ts'
 import { emptyPositions, type Positions, stepsOfForest } from './steps-of-forest.ts'

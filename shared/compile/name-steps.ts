@@ -1,10 +1,11 @@
 import { type BounceModule, bounceModules } from '../dag/bounce-modules.ts'
-import { at, type Rows, rowsOf, transitiveReduction, type Upstream, zeros } from './adjacency-rows.ts'
+import { at, type Rows, rowsOf, zeros } from './adjacency-rows.ts'
 import { type CompiledBlock, entryOfBlock } from './emit-block.ts'
 import { arrangeWithJoins } from './join-placement.ts'
 import { coreOf } from './parallel-forest.ts'
 import { barrierSides, factorBarriers, reduceSeriesParallel, twinBuckets } from './series-parallel.ts'
 import { flattenToSteps, type Step, type Steps } from './steps.ts'
+import { transitiveReduction, type Upstream } from './transitive-reduction.ts'
 import { addEdge, addNode, emptyGraph, type WorkGraph } from './work-graph.ts'
 
 /** A step with the name of the state it begins with. */

@@ -1,15 +1,7 @@
-import {
-  addAncestorRow,
-  at,
-  type BitRows,
-  emptyBitMatrix,
-  kahnOrder,
-  type Rows,
-  rowSize,
-  transposeRows,
-  zeros,
-} from './adjacency-rows.ts'
+import { at, type Rows, rowSize, transposeRows, zeros } from './adjacency-rows.ts'
+import { addAncestorRow, type BitRows, emptyBitMatrix } from './bit-matrix.ts'
 import type { OrderExpression } from './steps.ts'
+import { kahnOrder } from './transitive-reduction.ts'
 import type { WorkGraph, WorkNode } from './work-graph.ts'
 
 /**

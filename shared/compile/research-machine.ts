@@ -1,6 +1,6 @@
 import type { Dag } from '../dag/dag.ts'
 import { STAGES, type Stage } from '../research/stages.ts'
-import { sha256 } from '../text/canonical.ts'
+import { sha256 } from '../text/hash.ts'
 import type { Catcher } from './asl.ts'
 import { callFunction, ENDING, type States } from './emit-block.ts'
 

@@ -1,5 +1,5 @@
 import { Fault } from '../errors.ts'
-import { sha256 } from '../text/canonical.ts'
+import { sha256 } from '../text/hash.ts'
 
 /** What a server of 127.0.0.1 made for itself at its start; texts of URL-safe characters. */
 export interface PageLogin {

@@ -1,5 +1,5 @@
 import { Fault } from '../errors.ts'
-import { sha256 } from '../text/canonical.ts'
+import { sha256 } from '../text/hash.ts'
 
 /**
  * What a browser may do with a page of ours: only what comes from the server itself. The icon and small pictures in the

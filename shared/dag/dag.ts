@@ -1,6 +1,6 @@
 import type { GoalContract } from '../goals/goal-contract.ts'
 import type { QualityProfile } from '../goals/quality-gate.ts'
-import type { Json } from '../text/canonical.ts'
+import type { Json } from '../text/json.ts'
 import type { TaskStatus } from './task-status.ts'
 
 /** Types of ports. file and artifact values are object refs; json is any object, array or scalar. */

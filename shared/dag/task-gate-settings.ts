@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Json } from '../text/canonical.ts'
+import type { Json } from '../text/json.ts'
 import { TaskStatusSchema } from './task-status.ts'
 
 /** What a gate of a task may read: its present status, and the rest as the move would leave it. */

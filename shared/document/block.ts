@@ -1,7 +1,7 @@
 import type { Block, BudgetCaps } from '../dag/dag.ts'
 import { isName, NAME_RULE } from '../limits.ts'
-import type { Json } from '../text/canonical.ts'
 import type { Problem } from '../text/document-problems.ts'
+import type { Json } from '../text/json.ts'
 import { type Path, pathText } from '../text/source-position.ts'
 import { describeValue } from '../text/wording.ts'
 import { readApproval } from './approval.ts'

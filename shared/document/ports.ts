@@ -1,7 +1,7 @@
 import { PORT_TYPES, type PortType } from '../dag/dag.ts'
 import { isName, LIMITS, NAME_RULE } from '../limits.ts'
-import type { Json } from '../text/canonical.ts'
 import type { Problem } from '../text/document-problems.ts'
+import type { Json } from '../text/json.ts'
 import type { Path } from '../text/source-position.ts'
 import { describeValue, didYouMean, listed, suggest } from '../text/wording.ts'
 import { type Reading, readMapping, readSection, SECTIONS } from './sections.ts'

@@ -2,7 +2,7 @@ import { PORT_TYPES } from '../dag/dag.ts'
 import { HANDLERS } from '../dag/handlers.ts'
 import { LIMITS } from '../limits.ts'
 import { ASKED_LIMITS } from '../research/payloads/intent.ts'
-import type { Json } from '../text/canonical.ts'
+import type { Json } from '../text/json.ts'
 import type { SECTIONS } from './sections.ts'
 
 export type Section = keyof typeof SECTIONS

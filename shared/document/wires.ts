@@ -1,6 +1,6 @@
 import { isName } from '../limits.ts'
-import type { Json } from '../text/canonical.ts'
 import type { Problem } from '../text/document-problems.ts'
+import type { Json } from '../text/json.ts'
 import type { Path } from '../text/source-position.ts'
 import { describeValue, didYouMean, listed, quoted, suggest } from '../text/wording.ts'
 import type { BlockDraft } from './block.ts'

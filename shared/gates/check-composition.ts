@@ -1,5 +1,5 @@
 import type { GateUse } from '../dag/dag.ts'
-import type { Json } from '../text/canonical.ts'
+import type { Json } from '../text/json.ts'
 
 type Check = GateUse['check']
 

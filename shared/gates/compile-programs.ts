@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { Isolate } from '../ports/isolate.ts'
-import type { Json } from '../text/canonical.ts'
+import type { Json } from '../text/json.ts'
 import { linearPattern, patternWeight } from '../text/linear-pattern.ts'
 import { schemaNodes, schemaProblem } from './schema-limits.ts'
 import { schemaCompileProblem } from './schema-validation.ts'

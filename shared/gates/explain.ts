@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Json } from '../text/canonical.ts'
+import type { Json } from '../text/json.ts'
 import { atLeast, COMPOSITIONS, negateOutcome, type Outcome, PART_LIMITS } from './check-composition.ts'
 import type { GateExample } from './gate.ts'
 import { findGate, gateFamilies } from './registry.ts'

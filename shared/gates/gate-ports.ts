@@ -1,7 +1,7 @@
 import type { Isolate } from '../ports/isolate.ts'
 import type { SignedContent } from '../ports/secrets.ts'
 import type { Provider } from '../providers/provider.ts'
-import type { Json } from '../text/canonical.ts'
+import type { Json } from '../text/json.ts'
 import { safeOneLine } from '../text/redact.ts'
 import type { ShellGateSettings } from './settings.ts'
 

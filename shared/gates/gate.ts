@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import type { Json } from '../text/canonical.ts'
+import type { Json } from '../text/json.ts'
 import type { Program } from './compile-programs.ts'
 import type { GatePorts } from './gate-ports.ts'
 

@@ -1,5 +1,7 @@
 import type { GateUse } from '../dag/dag.ts'
-import { canonicalJson, type Json, sha256 } from '../text/canonical.ts'
+import { canonicalJson } from '../text/canonical-json.ts'
+import { sha256 } from '../text/hash.ts'
+import type { Json } from '../text/json.ts'
 import { safeOneLine } from '../text/redact.ts'
 import { atLeast, leafChecks, negateOutcome, type Outcome, paramsOfCheck, partsOfCheck } from './check-composition.ts'
 import type { CheckResult, GateFacts, Verdict } from './gate.ts'

@@ -5,7 +5,7 @@ import { contains, containsAny, endsWith, semanticReview, startsWith } from './k
 import { diff, equals, oneOf } from './kinds/equals.ts'
 import { expr } from './kinds/expr.ts'
 import { csvColumns, markdownSections, validYaml } from './kinds/formats.ts'
-import { http, webhook } from './kinds/http.ts'
+import { http } from './kinds/http.ts'
 import { containsJson, jsonPath, jsonSchema, keysPresent, validJson } from './kinds/json.ts'
 import { maxLength, minLength, notEmpty, portMinLength, portNotEmpty, wordCount } from './kinds/length.ts'
 import { llmReview } from './kinds/llm-review.ts'
@@ -21,6 +21,7 @@ import { levenshtein, rougeN } from './kinds/similarity.ts'
 import { urlAllowList, validUrl } from './kinds/url.ts'
 import { validXml } from './kinds/valid-xml.ts'
 import { artifactExists, portType, typeIs } from './kinds/value-type.ts'
+import { webhook } from './kinds/webhook.ts'
 
 /** Every gate kind by family, in the order of the generated reference. */
 const FAMILIES: Readonly<Record<string, readonly Gate<unknown>[]>> = {

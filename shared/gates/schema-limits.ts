@@ -1,4 +1,4 @@
-import type { Json } from '../text/canonical.ts'
+import type { Json } from '../text/json.ts'
 
 /** Limits of one schema before anything compiles it (docs/limits-and-costs.md). */
 const MAX_BYTES = 65_536

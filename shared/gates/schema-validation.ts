@@ -1,7 +1,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import { ProgramProblem } from '../errors.ts'
 import type { Isolated } from '../ports/isolate.ts'
-import type { Json } from '../text/canonical.ts'
+import type { Json } from '../text/json.ts'
 import { linearPattern, memoizeLast } from '../text/linear-pattern.ts'
 import { safeOneLine } from '../text/redact.ts'
 

@@ -1,4 +1,4 @@
-import type { Json } from '../text/canonical.ts'
+import type { Json } from '../text/json.ts'
 import { isVisible } from '../text/prose.ts'
 import { type Marker, MOST_MARKERS, parseMarkers } from './marker.ts'
 

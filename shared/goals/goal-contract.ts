@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import type { Json } from '../text/canonical.ts'
 import type { Problem } from '../text/document-problems.ts'
+import type { Json } from '../text/json.ts'
 import { issueProblems } from '../text/schema-issues.ts'
 import type { Path } from '../text/source-position.ts'
 import { describeValue, didYouMean, listed, quoted, suggest } from '../text/wording.ts'

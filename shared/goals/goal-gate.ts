@@ -1,4 +1,5 @@
-import { canonicalJson, sha256 } from '../text/canonical.ts'
+import { canonicalJson } from '../text/canonical-json.ts'
+import { sha256 } from '../text/hash.ts'
 import { quoted } from '../text/wording.ts'
 import type { AcceptanceCriterion, CriterionStatus, EvidenceSource } from './criteria/criterion.ts'
 import { criterionKind } from './criteria/registry.ts'

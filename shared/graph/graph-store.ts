@@ -16,7 +16,7 @@ export type EntityOutcome =
  * At most BATCH entities a call, else Fault LimitExceeded too_many_entities; one entity that fails (its outcome says so)
  * holds up no other. Reads are consistent with every write that was answered before.
  */
-export interface GraphStore extends GraphChanges {
+export interface GraphStore extends ChangeLog, IndexManifests {
   /** Replaces each; one outcome an item, in order. The same again is `unchanged`; of two in one call the later stays. */
   put(tenant: string, entities: readonly Entity[]): Promise<readonly EntityOutcome[]>
   /**
@@ -63,15 +63,19 @@ export interface IndexManifest {
 }
 
 /**
- * What leads from the graph to its index. The log is a set of work, not a sequence: an entry goes when a published index
- * holds it, so a late or skewed writer is never skipped. Applying an entry reads the entities as they are now, so
- * applying it twice is applying it once.
+ * What was written until an index has it: a set of work, not a sequence. An entry goes when a published index holds it,
+ * so a late or skewed writer is never skipped. Applying an entry reads the entities as they are now, so applying it twice
+ * is applying it once.
  */
-export interface GraphChanges {
+export interface ChangeLog {
   /** The oldest, at most `limit` (1 to 1,000); of those after the entry of this id, if one is named. */
   changes(tenant: string, limit: number, after?: string): Promise<readonly GraphChange[]>
   /** Takes entries out; one that was ended since it was read stays. */
   dropChanges(tenant: string, changes: readonly GraphChange[]): Promise<void>
+}
+
+/** Which index readers open. */
+export interface IndexManifests {
   manifest(tenant: string): Promise<IndexManifest | undefined>
   /** Moves the pointer if its version is still `was` (0 = there is none); false: another writer was faster. */
   moveManifest(tenant: string, was: number, next: Omit<IndexManifest, 'version'>): Promise<boolean>

@@ -1,19 +1,16 @@
-import {
-  type Binding,
-  boundContext,
-  childDocumentOf,
-  governingBlocks,
-  governs,
-  overrideHashes,
-} from '../approvals/binding.ts'
+import { type Binding, boundContext, overrideHashes } from '../approvals/decision-binding.ts'
+import { governingBlocks, governs } from '../approvals/governed-blocks.ts'
 import type { Block, Dag } from '../dag/dag.ts'
 import { approvalDigest } from '../runs/approval.ts'
 import type { RunEvent } from '../runs/event.ts'
 import { questionNumber } from '../runs/ids.ts'
+import { childDocumentOf } from '../runs/run-store.ts'
 import type { ApprovalItem, RunChanges } from '../runs/run-store-items.ts'
-import { canonicalJson, type Json, sha256 } from '../text/canonical.ts'
+import { canonicalJson } from '../text/canonical-json.ts'
+import { sha256 } from '../text/hash.ts'
+import type { Json } from '../text/json.ts'
 import { type Pass, passesOf, passName } from './block-passes.ts'
-import { invariant, type RunParts } from './invariant.ts'
+import { defineInvariant, type RunParts } from './invariant.ts'
 import { type RecordedParts, recordedInputs } from './recorded-inputs.ts'
 
 type Parts = RecordedParts & Pick<RunParts, 'approvals'> & Partial<Pick<RunParts, 'approvals_of'>>
@@ -26,7 +23,7 @@ type Requested = Extract<RunEvent, { readonly type: 'approval:requested' }>
  * on with; each block behind it, items of lists too, names the decision it stands on and worked with exactly the inputs that
  * decision bound; nothing was taken over from an earlier run without `reuse`, nor of a decision about something else.
  */
-export const approvedActions = invariant({
+export const approvedActions = defineInvariant({
   n: 39,
   title: 'every approved action ran on what was approved, and whoever approved was shown what was not as deployed',
   of: 'objects',

@@ -1,12 +1,12 @@
 import type { Block } from '../dag/dag.ts'
-import { upstreamSkipReason } from '../runs/block-inputs.ts'
 import type { EventType, RunEvent } from '../runs/event.ts'
 import { questionNumber } from '../runs/ids.ts'
 import type { Outcome } from '../runs/lane.ts'
 import { eventPosition } from '../runs/run-fold.ts'
 import type { BlockState } from '../runs/run-store-items.ts'
+import { upstreamSkipReason } from '../runs/skip-rules.ts'
 import { itemEndProblems, type Pass, passEnd, passesOf, passName, toleratedItems } from './block-passes.ts'
-import { invariant } from './invariant.ts'
+import { defineInvariant } from './invariant.ts'
 
 /**
  * The states of a block, and those of an attempt a person is asked about: `asked`, `answered` (or so by items, which
@@ -61,7 +61,7 @@ const ASKS: Readonly<Partial<Record<EventType, Moves>>> = {
 
 const STAYS: ReadonlySet<string> = new Set(['paused_approval', 'asked', 'asked_twice', 'running'])
 
-export const blockMoves = invariant({
+export const blockMoves = defineInvariant({
   n: 8,
   title: 'every block moves as the diagram of block states allows',
   of: 'log',
@@ -115,7 +115,7 @@ const OUTCOMES: Readonly<Record<string, Outcome>> = {
   'block:cancelled': 'cancelled',
 }
 
-export const starts = invariant({
+export const starts = defineInvariant({
   n: 9,
   title: 'a block starts, asks or is skipped only when every upstream has ended, and as its conditions say',
   of: 'log',
@@ -212,7 +212,7 @@ function sameSet(a: readonly string[], b: readonly string[]): boolean {
 /** What the safety policy can allow at the most (shared/settings/settings.ts). */
 const HIGHEST_CAP = 100
 
-export const attempts = invariant({
+export const attempts = defineInvariant({
   n: 10,
   title: "attempts are numbered 1, 2, .. and end at the cap; only lost ones come on top of a block's own",
   of: 'log',
@@ -252,7 +252,7 @@ function tryProblems(pass: Pass, tries: number): readonly string[] {
 
 const BLOCK_ENDS: ReadonlySet<string> = new Set(['block:completed', 'block:failed', 'block:cancelled', 'block:skipped'])
 
-export const blockEnds = invariant({
+export const blockEnds = defineInvariant({
   n: 7,
   title: 'a block ends once an epoch, an attempt only after it started; an item lives within its block',
   of: 'log',

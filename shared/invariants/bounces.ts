@@ -1,9 +1,9 @@
 import { type Block, type Bounce, type Dag, REJECTION_GATE } from '../dag/dag.ts'
 import type { RunEvent } from '../runs/event.ts'
 import { type Pass, passEnd, passesOf } from './block-passes.ts'
-import { invariant } from './invariant.ts'
+import { defineInvariant } from './invariant.ts'
 
-export const bounces = invariant({
+export const bounces = defineInvariant({
   n: 30,
   title:
     'bounces follow a failed gate, reset what lies between, are counted up to their limit, and none that is due is left',

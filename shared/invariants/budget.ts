@@ -2,13 +2,13 @@ import type { EventData, RunEvent } from '../runs/event.ts'
 import type { Head } from '../runs/head.ts'
 import { eventPosition } from '../runs/run-fold.ts'
 import { amountOfUsage, usedByEvent } from '../runs/usage-cost.ts'
-import { invariant } from './invariant.ts'
+import { defineInvariant } from './invariant.ts'
 
-export const UNITS = ['tokens', 'usd_micros'] as const
+const UNITS = ['tokens', 'usd_micros'] as const
 
 type Unit = (typeof UNITS)[number]
 
-export const budget = invariant({
+export const budget = defineInvariant({
   n: 17,
   title:
     'what is committed stays under the caps, as people raised them, but for what calls used beyond their estimates',
@@ -33,7 +33,7 @@ export const budget = invariant({
     }),
 })
 
-export const spent = invariant({
+export const spent = defineInvariant({
   n: 18,
   title: 'what is spent never falls, and no call gave anything back',
   of: 'store',

@@ -3,11 +3,11 @@ import type { EventData, RunEvent } from '../runs/event.ts'
 import { questionNumber } from '../runs/ids.ts'
 import type { ApprovalItem } from '../runs/run-store-items.ts'
 import { type Pass, passesOf, passName } from './block-passes.ts'
-import { invariant } from './invariant.ts'
+import { defineInvariant } from './invariant.ts'
 
 type Decided = Extract<RunEvent, { readonly type: 'approval:decided' }>
 
-export const decisions = invariant({
+export const decisions = defineInvariant({
   n: 13,
   title:
     'an approval has at most one answer, of as many different people as were asked for, to what was shown, in time',
@@ -114,7 +114,7 @@ function allowedProblems(
   return wrong
 }
 
-export const decisionEffects = invariant({
+export const decisionEffects = defineInvariant({
   n: 14,
   title: 'a block goes on as was decided, and never without consent',
   of: 'log',

@@ -2,9 +2,9 @@ import { type RunEvent, RunEventSchema } from '../runs/event.ts'
 import { isRunEnd } from '../runs/event-types.ts'
 import type { Head, RunState } from '../runs/head.ts'
 import type { ExecutionStatus } from '../runs/machine.ts'
-import { invariant } from './invariant.ts'
+import { defineInvariant } from './invariant.ts'
 
-export const seqs = invariant({
+export const seqs = defineInvariant({
   n: 1,
   title: 'the events of a run have the seqs 1..n, n as HEAD says',
   of: 'log',
@@ -25,7 +25,7 @@ export const seqs = invariant({
   },
 })
 
-export const eventIds = invariant({
+export const eventIds = defineInvariant({
   n: 2,
   title: 'no event id stands twice',
   of: 'log',
@@ -40,7 +40,7 @@ export const eventIds = invariant({
   },
 })
 
-export const nothingAfterEnd = invariant({
+export const nothingAfterEnd = defineInvariant({
   n: 4,
   title: 'nothing follows the event that ends a run',
   of: 'log',
@@ -52,7 +52,7 @@ export const nothingAfterEnd = invariant({
   },
 })
 
-export const oneEnd = invariant({
+export const oneEnd = defineInvariant({
   n: 5,
   title: 'an ended run has exactly one event that ends it, a live one none',
   of: 'log',
@@ -65,7 +65,7 @@ export const oneEnd = invariant({
   },
 })
 
-export const finalState = invariant({
+export const finalState = defineInvariant({
   n: 6,
   title: 'the state of an ended run is what its last event says, and never changes',
   of: 'store',
@@ -90,7 +90,7 @@ const MAX_HEAD = 32 * KIB
 const MAX_APPROVAL = 512
 const MAX_VOTE = 160
 
-export const eventSizes = invariant({
+export const eventSizes = defineInvariant({
   n: 20,
   title: 'HEAD has at most 32 KiB besides its approvals, an event at most 1 KiB inline, and its type knows all it says',
   of: 'log',
@@ -136,7 +136,7 @@ const FITS: Readonly<Record<RunState, readonly ExecutionStatus[]>> = {
   cancelled: ['ABORTED', 'FAILED', 'SUCCEEDED', 'TIMED_OUT'],
 }
 
-export const executionEnd = invariant({
+export const executionEnd = defineInvariant({
   n: 33,
   title: 'the execution of a run at rest ended as the run did, as long as its machine knows of it',
   of: 'store',

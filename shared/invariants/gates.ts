@@ -3,14 +3,15 @@ import { composeVerdicts } from '../gates/compose-verdicts.ts'
 import type { GateFacts } from '../gates/gate.ts'
 import { inputHash, replayVerdict } from '../gates/judge.ts'
 import { withFileTexts } from '../gates/read-facts.ts'
-import { itemBlock } from '../runs/block-inputs.ts'
 import type { EventData, RunEvent } from '../runs/event.ts'
-import { canonicalJson, sha256 } from '../text/canonical.ts'
+import { itemBlock } from '../runs/foreach.ts'
+import { canonicalJson } from '../text/canonical-json.ts'
+import { sha256 } from '../text/hash.ts'
 import { type Pass, passesOf, passName } from './block-passes.ts'
-import { invariant, type RunParts } from './invariant.ts'
+import { defineInvariant, type RunParts } from './invariant.ts'
 import { type RecordedParts, recordedInputs, recordedValues } from './recorded-inputs.ts'
 
-export const gatesBeforeCompletion = invariant({
+export const gatesBeforeCompletion = defineInvariant({
   n: 11,
   title: 'no attempt completes unless each of its gates was judged once, or waived then, and their composition holds',
   of: 'log',
@@ -77,7 +78,7 @@ function asVerdict({ gate, type, status, reason, duration_ms, input_hash }: Even
 type Judged = Extract<RunEvent, { readonly type: 'block:gate' }>
 type Parts = Pick<RunParts, 'events' | 'dag' | 'meta' | 'context' | 'read' | 'isolate'>
 
-export const verdictsAgain = invariant({
+export const verdictsAgain = defineInvariant({
   n: 12,
   title: 'every verdict of a pure gate comes out again from the recorded inputs',
   of: 'objects',

@@ -3,14 +3,16 @@ import type { EvidenceArtifact, EvidenceText } from '../goals/evidence.ts'
 import type { EventData, RunEvent } from '../runs/event.ts'
 import { isRunEnd } from '../runs/event-types.ts'
 import { foldRun } from '../runs/fold-run.ts'
-import { canonicalJson, type Json, sha256 } from '../text/canonical.ts'
-import { invariant, type RunParts } from './invariant.ts'
+import { canonicalJson } from '../text/canonical-json.ts'
+import { sha256 } from '../text/hash.ts'
+import type { Json } from '../text/json.ts'
+import { defineInvariant, type RunParts } from './invariant.ts'
 
 type Parts = Pick<RunParts, 'events' | 'meta' | 'read'>
 type Evaluated = Extract<RunEvent, { readonly type: 'goal:evaluated' }>
 type End = EventData<'run:completed'>
 
-export const goal = invariant({
+export const goal = defineInvariant({
   n: 31,
   title: 'a run with a goal ends as its one evaluation says, which comes out again from what it was judged by',
   of: 'objects',

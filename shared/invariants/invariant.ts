@@ -23,7 +23,7 @@ export interface Invariant<Part extends keyof RunParts = keyof RunParts> {
 }
 
 /** The check with its parts known to it alone: who runs it looks at `needs` first (check-run.ts). */
-export function invariant<Part extends keyof RunParts>(one: Invariant<Part>): Invariant {
+export function defineInvariant<Part extends keyof RunParts>(one: Invariant<Part>): Invariant {
   return one
 }
 

@@ -1,12 +1,12 @@
 import type { RunEvent } from '../runs/event.ts'
 import { eventPosition } from '../runs/run-fold.ts'
-import { sha256 } from '../text/canonical.ts'
-import { invariant } from './invariant.ts'
+import { sha256 } from '../text/hash.ts'
+import { defineInvariant } from './invariant.ts'
 
 const READ_AT_ONCE = 16
 const REF = /^objstore:\/\/[^/]+\/([0-9a-f]{64})$/
 
-export const refs = invariant({
+export const refs = defineInvariant({
   n: 21,
   title: 'every object a run names is there and has the hash and the size it is named with',
   of: 'objects',
@@ -71,7 +71,7 @@ function problemOf({ ref, by, sha256: told, bytes }: Named, body: Uint8Array | u
   return wrong
 }
 
-export const storedBytes = invariant({
+export const storedBytes = defineInvariant({
   n: 40,
   title: 'a run has counted at least the bytes of the bodies its events name',
   of: 'objects',

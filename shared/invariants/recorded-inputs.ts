@@ -1,7 +1,8 @@
 import type { Block } from '../dag/dag.ts'
-import { foreachList, resolveInputs } from '../runs/block-inputs.ts'
+import { resolveInputs } from '../runs/block-inputs.ts'
 import type { EventData, RunEvent, StoredValue } from '../runs/event.ts'
-import type { Json } from '../text/canonical.ts'
+import { foreachList } from '../runs/foreach.ts'
+import type { Json } from '../text/json.ts'
 import { beginsItems, type Pass, passEnd, passesOf } from './block-passes.ts'
 import type { RunParts } from './invariant.ts'
 

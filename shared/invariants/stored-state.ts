@@ -4,10 +4,10 @@ import type { Head } from '../runs/head.ts'
 import { laneKey, laneOwner, readOrdinal } from '../runs/lane.ts'
 import type { RunFold } from '../runs/run-fold.ts'
 import type { BlockProjection, BlockState } from '../runs/run-store-items.ts'
-import { canonicalJson } from '../text/canonical.ts'
-import { invariant } from './invariant.ts'
+import { canonicalJson } from '../text/canonical-json.ts'
+import { defineInvariant } from './invariant.ts'
 
-export const headOfEvents = invariant({
+export const headOfEvents = defineInvariant({
   n: 23,
   title: 'what is stored of the run is the fold of its events, and so is every answer about it',
   of: 'store',
@@ -74,7 +74,7 @@ function runningProblems(fold: RunFold, head: Head, ids: readonly string[]): rea
   })
 }
 
-export const projections = invariant({
+export const projections = defineInvariant({
   n: 22,
   title: 'every projection is what the events of its lane say up to it',
   of: 'store',

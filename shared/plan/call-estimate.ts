@@ -1,5 +1,5 @@
 import type { Price } from '../providers/model-prices.ts'
-import type { Json } from '../text/canonical.ts'
+import type { Json } from '../text/json.ts'
 
 /** What one call of a provider may use. */
 export interface Estimate {

@@ -1,4 +1,4 @@
-import type { Json } from '../text/canonical.ts'
+import type { Json } from '../text/json.ts'
 
 /**
  * What is computed: `transform` evaluates a JSONata program; `json_schema` checks a value under a schema and `compile`

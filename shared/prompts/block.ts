@@ -1,6 +1,7 @@
 import type { Block } from '../dag/dag.ts'
 import type { DispatchRequest } from '../providers/provider.ts'
-import { canonicalJson, type Json } from '../text/canonical.ts'
+import { canonicalJson } from '../text/canonical-json.ts'
+import type { Json } from '../text/json.ts'
 
 type Prompted = Pick<Block, 'name' | 'inputs' | 'outputs' | 'post_gates' | 'foreach'>
 

@@ -1,5 +1,5 @@
 import type { PortType } from '../dag/dag.ts'
-import type { Json } from '../text/canonical.ts'
+import type { Json } from '../text/json.ts'
 
 /**
  * The provider adapter contract (docs/providers.md, "Every dispatch"). One dispatch is

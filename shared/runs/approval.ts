@@ -1,5 +1,6 @@
 import { type Principal, personName, principalName } from '../auth/principal.ts'
-import { canonicalJson, sha256 } from '../text/canonical.ts'
+import { canonicalJson } from '../text/canonical-json.ts'
+import { sha256 } from '../text/hash.ts'
 import type { StoredValue } from './event.ts'
 import type { HeadApproval, Vote } from './head.ts'
 import { type People, peopleMeantBy, personOf } from './people.ts'
@@ -7,7 +8,7 @@ import type { ApprovalItem } from './run-store-items.ts'
 
 /**
  * Hash of exactly what a person is asked about: prompt, shown values, the block's definition, and of a dispatch what a yes
- * lets happen (`binding`, the sha256 of a Binding: shared/approvals/binding.ts).
+ * lets happen (`binding`, the sha256 of a Binding: shared/approvals/decision-binding.ts).
  */
 export function approvalDigest(asked: {
   readonly prompt: string

@@ -1,48 +1,6 @@
-import type { Block, Dag, Foreach, InputPort, PortType } from '../dag/dag.ts'
-import { evaluateExpression, parseDepends, parseExpression } from '../dag/expression.ts'
-import { placeholderValue, templateReferences } from '../dag/template.ts'
-import type { Json } from '../text/canonical.ts'
-import type { EventData } from './event.ts'
-import type { Outcome } from './lane.ts'
-
-type Skip = EventData<'block:skipped'>
-
-/** block:skipped names so many upstream blocks at most. */
-const NAMED = 20
-
-/**
- * Why a block whose upstreams have all ended is skipped; undefined when it may go on. Blocks its `depends` names may have
- * ended in any way that makes it true, the others must have completed (docs/dag.md, "Depends").
- */
-export function upstreamSkipReason(
-  { upstream, depends }: Pick<Block, 'upstream' | 'depends'>,
-  outcomeOf: (id: string) => Outcome | undefined,
-): Skip | undefined {
-  const read = depends === undefined ? undefined : parseDepends(depends)
-  // The document was checked when it was parsed: an expression that cannot be read names nothing, and all must complete.
-  const condition = read?.ok === true ? read : undefined
-  const named = condition?.blocks ?? []
-  const unmet = (ids: readonly string[]) => ids.filter((id) => outcomeOf(id) !== 'completed').slice(0, NAMED)
-  const because = unmet(upstream.filter((id) => !named.includes(id)))
-  if (because.length > 0) return { because }
-  if (condition === undefined) return undefined
-  const outcomes = Object.fromEntries(named.map((id) => [id, factsOf(outcomeOf(id))]))
-  const holds = evaluateExpression(condition.expression, outcomes) === true
-  return holds ? undefined : { because: unmet(named), condition: 'depends' }
-}
-
-/** Whether a block's `when` is exactly true over its inputs; what has no value is unknown, which is not true. */
-export function isWhenTrue({ when }: Pick<Block, 'when'>, inputs: Readonly<Record<string, Json>>): boolean {
-  if (when === undefined) return true
-  const parsed = parseExpression(when)
-  return parsed.ok && evaluateExpression(parsed.expression, { inputs }) === true
-}
-
-function factsOf(outcome: Outcome | undefined): Readonly<Record<string, boolean>> {
-  const completed = outcome === 'completed'
-  const [failed, skipped, cancelled] = [outcome === 'failed', outcome === 'skipped', outcome === 'cancelled']
-  return { succeeded: completed, completed, failed, skipped, cancelled, done: outcome !== undefined }
-}
+import type { Block, Dag, InputPort, PortType } from '../dag/dag.ts'
+import { evaluateExpression, parseExpression } from '../dag/expression.ts'
+import type { Json } from '../text/json.ts'
 
 /** What an input may be resolved from; `upstream` holds output values by block id, of completed blocks only. */
 export interface InputSources {
@@ -199,34 +157,4 @@ function isWordOf(name: string, text: string): boolean {
     if (around.every((character) => !/\w/.test(character))) return true
   }
   return false
-}
-
-/** The list a foreach block goes over, with its resolved inputs; what its placeholder stands for may be no list. */
-export function foreachList(foreach: Foreach, values: Readonly<Record<string, Json>>): Json | undefined {
-  return typeof foreach.items === 'string' ? placeholderValue(foreach.items, values) : [...foreach.items]
-}
-
-/**
- * One item of a foreach block, as a block: it dispatches, keeps the contract, retries and is judged by the item's gates;
- * conditions, pre-gates, approval, cache and bounces are the whole block's. Its own input is the item; the list stays
- * among the values templates see.
- */
-export function itemBlock(block: Block, foreach: Foreach): Block {
-  const { when: _w, depends: _d, foreach: _f, cache: _c, on_gate_fail: _b, ...rest } = block
-  const list = listPort(foreach)
-  const inputs = Object.fromEntries(Object.entries(block.inputs).filter(([port]) => port !== list))
-  return {
-    ...rest,
-    inputs: { ...inputs, [foreach.as]: { type: 'json', required: true } },
-    upstream: [],
-    pre_gates: [],
-    post_gates: foreach.item_gates,
-    gate_composition: { pre: 'all', post: 'all' },
-  }
-}
-
-/** The input that is the list itself, if one is. */
-function listPort({ items }: Foreach): string | undefined {
-  const [reference] = typeof items === 'string' ? templateReferences(items) : []
-  return reference?.kind === 'input' && reference.path.length === 1 ? reference.path[0] : undefined
 }

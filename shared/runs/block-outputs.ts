@@ -1,6 +1,6 @@
 import type { Block, Dag, OutputPort } from '../dag/dag.ts'
-import type { Json } from '../text/canonical.ts'
 import { type InexactNumber, inexactNumbers, inexactNumberWords } from '../text/inexact-numbers.ts'
+import type { Json } from '../text/json.ts'
 import { jsonProblem, jsonTextProblem } from '../text/json-limits.ts'
 import { isVisible } from '../text/prose.ts'
 import { fitsPort } from './block-inputs.ts'

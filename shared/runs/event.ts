@@ -87,7 +87,7 @@ const held = {
   lease_until: time,
   /** The child run that does this attempt's work (mode dag): it is the holder then, until its deadline. */
   child: text.optional(),
-  /** What a question of that child binds of this run (shared/approvals/binding.ts). */
+  /** What a question of that child binds of this run (shared/approvals/decision-binding.ts). */
   binding_ref: text.optional(),
   /** foreach: how many items begin with it, and the ref of the block's resolved inputs they all work with. */
   items: z.strictObject({ count, inputs_ref: text }).optional(),

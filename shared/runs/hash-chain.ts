@@ -1,4 +1,5 @@
-import { canonicalJson, sha256 } from '../text/canonical.ts'
+import { canonicalJson } from '../text/canonical-json.ts'
+import { sha256 } from '../text/hash.ts'
 import type { RunEvent } from './event.ts'
 import type { RunKey } from './run-store.ts'
 

@@ -1,4 +1,5 @@
-import { base32, canonicalJson, sha256 } from '../text/canonical.ts'
+import { canonicalJson } from '../text/canonical-json.ts'
+import { base32, sha256 } from '../text/hash.ts'
 
 const RUN_ID_CHARS = 26
 

@@ -1,4 +1,4 @@
-import type { Json } from '../text/canonical.ts'
+import type { Json } from '../text/json.ts'
 
 /** The execution input, always exactly this, written by start-run alone. */
 export interface MachineInput {

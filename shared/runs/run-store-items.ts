@@ -1,5 +1,5 @@
 import type { ApprovalPolicy } from '../dag/dag.ts'
-import type { Json } from '../text/canonical.ts'
+import type { Json } from '../text/json.ts'
 import type { Amount } from './budget.ts'
 import type { EventData, StoredValue } from './event.ts'
 import type { AskedAbout } from './head.ts'
@@ -40,7 +40,7 @@ export interface BlockProjection {
   readonly items?: ForeachItems
   /** mode dag: the child run of this attempt. */
   readonly child?: string
-  /** mode dag: what questions of that child bind of this run (shared/approvals/binding.ts). */
+  /** mode dag: what questions of that child bind of this run (shared/approvals/decision-binding.ts). */
   readonly binding_ref?: string
   /** Of the values this attempt works with, as its block:started has it. */
   readonly inputs_hash?: string
@@ -108,7 +108,7 @@ export interface ApprovalItem {
   readonly raise?: { readonly tokens?: number; readonly usd_micros?: number }
   /** Of a dispatch: the inputs the block had when it was asked about, which are what it works with. */
   readonly inputs_ref?: string
-  /** Of a dispatch: object of what a yes lets happen (shared/approvals/binding.ts). Absent: of an earlier version. */
+  /** Of a dispatch: object of what a yes lets happen (shared/approvals/decision-binding.ts). Absent: of an earlier version. */
   readonly binding_ref?: string
   /** In what the run differed from a plain start of its deployed document when it was asked. */
   readonly changes?: RunChanges

@@ -1,7 +1,7 @@
-import type { CompletionSettings } from '../dag/dag.ts'
+import type { Block, CompletionSettings } from '../dag/dag.ts'
 import type { FinalStatus } from '../goals/decision-table.ts'
 import { PIPELINE_ROLE } from '../research/loop-entity.ts'
-import type { Json } from '../text/canonical.ts'
+import type { Json } from '../text/json.ts'
 import type { Amount, Spent } from './budget.ts'
 import type { Caps } from './caps.ts'
 import type { DeadWebhooks } from './dead-webhook.ts'
@@ -556,7 +556,7 @@ export interface RequestRate {
 }
 
 /** A request from outside that may come more than once: the route, and what makes it the same one. */
-export interface NotedRequest {
+export interface RequestIdentity {
   readonly tenant: string
   readonly route: string
   readonly key: string
@@ -565,8 +565,8 @@ export interface NotedRequest {
 /** Known for a day. */
 export interface NotedRequests {
   /** ONE conditional write: `first` once; later `open` until what it asked for was done, then `done`. */
-  noteRequest(request: NotedRequest): Promise<'first' | 'open' | 'done'>
-  endRequest(request: NotedRequest): Promise<void>
+  noteRequest(request: RequestIdentity): Promise<'first' | 'open' | 'done'>
+  endRequest(request: RequestIdentity): Promise<void>
 }
 
 /** What only one worker at a time may do. Names are hashed by the store: they may be anything. */
@@ -600,4 +600,10 @@ export interface ChildDocument {
   readonly asks: boolean
   /** Whether a run of it can complete without having asked what it would ask. */
   readonly skippable: boolean
+}
+
+/** What is known of the document of the child run a block opens. */
+export function childDocumentOf(block: Block, children: Meta['children'] = {}): ChildDocument | undefined {
+  if (block.mode !== 'dag' || !Object.hasOwn(children, block.dag.name)) return undefined
+  return children[block.dag.name]
 }

@@ -1,4 +1,4 @@
-import type { Json } from '../text/canonical.ts'
+import type { Json } from '../text/json.ts'
 
 /** One block of a message or a modal. */
 export type Block = { readonly type: string } & Readonly<Record<string, unknown>>

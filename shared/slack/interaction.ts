@@ -1,6 +1,6 @@
 import { Fault } from '../errors.ts'
-import type { NotedRequest } from '../runs/run-store.ts'
-import type { Json } from '../text/canonical.ts'
+import type { RequestIdentity } from '../runs/run-store.ts'
+import type { Json } from '../text/json.ts'
 import { readStrictJson } from '../text/strict-json.ts'
 import { asJson, plainTextObject } from './block-kit.ts'
 
@@ -232,7 +232,7 @@ const FORM =
   /^v1\|(apr_[0-9a-hjkmnp-tv-z]{26}_[0-9a-z]{1,4}_[0-9]{1,6}(?:_a[0-9]{1,4})?)\|(approve|reject|waive)\|([0-9a-f]{32})$/
 
 /** What makes two deliveries the same click: its content, never how often Slack says that it sent it. */
-export function clickAsNotedRequest(tenant: string, click: SlackClick): NotedRequest {
+export function clickIdempotencyKey(tenant: string, click: SlackClick): RequestIdentity {
   const { team, user, approval_id, decision, at } = click
   return { tenant, route: 'slack', key: [team, user, approval_id, decision, at].join('|') }
 }

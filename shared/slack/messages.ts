@@ -4,7 +4,7 @@ import { earlierDecisionWords } from '../runs/approval-words.ts'
 import type { EventData } from '../runs/event.ts'
 import type { HeadApproval, NotifyAbout } from '../runs/head.ts'
 import type { ApprovalItem } from '../runs/run-store-items.ts'
-import type { Json } from '../text/canonical.ts'
+import type { Json } from '../text/json.ts'
 import { asJson, type Block, block, dateMarkup, escaped, mentions, plainTextObject } from './block-kit.ts'
 import { ACTIONS, type ActionId, OPEN_ACTION, writeButtonValue } from './interaction.ts'
 

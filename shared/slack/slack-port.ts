@@ -1,5 +1,5 @@
 import type { RunKey } from '../runs/run-store.ts'
-import type { Json } from '../text/canonical.ts'
+import type { Json } from '../text/json.ts'
 import type { SlackClick } from './interaction.ts'
 import type { SignatureVerdict, SignedRequest } from './signature.ts'
 

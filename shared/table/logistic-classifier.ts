@@ -1,6 +1,6 @@
 import { Matrix, solve } from 'ml-matrix'
 import { mean, sampleStandardDeviation, sampleVariance } from 'simple-statistics'
-import type { Json } from '../text/canonical.ts'
+import type { Json } from '../text/json.ts'
 import { studentT, wilsonInterval } from './confidence-interval.ts'
 import type { Table } from './tabular-data.ts'
 

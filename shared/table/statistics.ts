@@ -1,5 +1,6 @@
 import { maxSorted, mean, medianSorted, minSorted, quantileSorted, sampleStandardDeviation } from 'simple-statistics'
-import { canonicalJson, type Json } from '../text/canonical.ts'
+import { canonicalJson } from '../text/canonical-json.ts'
+import type { Json } from '../text/json.ts'
 import { type Confidence, medianRanks, studentT } from './confidence-interval.ts'
 import type { Table } from './tabular-data.ts'
 

@@ -1,5 +1,5 @@
-import type { Json } from '../text/canonical.ts'
 import { inexactNumber, inexactNumbers, inexactNumberWords } from '../text/inexact-numbers.ts'
+import type { Json } from '../text/json.ts'
 
 /** A table as columns: every column has `rows` values; null = missing. */
 export interface Table {

@@ -1,6 +1,6 @@
 import { Fault } from '../errors.ts'
 import type { ProviderSettings } from '../providers/settings.ts'
-import type { Json } from '../text/canonical.ts'
+import type { Json } from '../text/json.ts'
 import type { Attributes, Span } from './otlp-spans.ts'
 import { attemptSpanId, runSpanId, runTraceId } from './span-ids.ts'
 import type { Asked, CallOrigin, TracedCall } from './telemetry-port.ts'

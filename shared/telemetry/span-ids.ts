@@ -1,4 +1,4 @@
-import { sha256 } from '../text/canonical.ts'
+import { sha256 } from '../text/hash.ts'
 
 /** One attempt of a block, or of one item of it. */
 export interface AttemptPosition {

@@ -1,5 +1,5 @@
 import { LIMITS } from '../limits.ts'
-import type { Json } from './canonical.ts'
+import type { Json } from './json.ts'
 import { lineFinder, locate, type Path, pathText, type Source } from './source-position.ts'
 import { quoted } from './wording.ts'
 

@@ -1,4 +1,4 @@
-import type { Json } from './canonical.ts'
+import type { Json } from './json.ts'
 
 /** Lengths of the text walked in all: every place where a value may begin costs a walk to its end. */
 const MAX_WALKS = 30

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Json } from './canonical.ts'
+import type { Json } from './json.ts'
 
 /** A JSON Schema, or a part of one. */
 export type Schema = Readonly<Record<string, Json>>

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Issue } from '../errors.ts'
-import type { Json } from './canonical.ts'
 import type { Problem, Subject } from './document-problems.ts'
+import type { Json } from './json.ts'
 import type { Path } from './source-position.ts'
 import { describeValue, didYouMean, listed, suggest } from './wording.ts'
 

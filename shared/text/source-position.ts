@@ -1,4 +1,4 @@
-import type { Json } from './canonical.ts'
+import type { Json } from './json.ts'
 
 /** Keys and indexes from the root of the document. */
 export type Path = readonly (string | number)[]

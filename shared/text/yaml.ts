@@ -10,9 +10,9 @@ import {
   YAMLException,
 } from 'js-yaml'
 import { isReservedKey, LIMITS } from '../limits.ts'
-import type { Json } from './canonical.ts'
 import type { Problem } from './document-problems.ts'
 import { inexactNumber, inexactNumberWords } from './inexact-numbers.ts'
+import type { Json } from './json.ts'
 import type { Path, Source, Spot } from './source-position.ts'
 import { quoted } from './wording.ts'
 

@@ -1,6 +1,7 @@
 import type { Block } from '../dag/dag.ts'
 import type { StoredValue } from '../runs/event.ts'
-import { canonicalJson, type Json } from '../text/canonical.ts'
+import { canonicalJson } from '../text/canonical-json.ts'
+import type { Json } from '../text/json.ts'
 import type { RunAnswer } from './run.ts'
 
 /** One of the two runs, whole. */

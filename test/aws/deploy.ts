@@ -8,7 +8,7 @@ import {
   SFNClient,
   UpdateStateMachineCommand,
 } from '@aws-sdk/client-sfn'
-import type { Json } from '../../shared/text/canonical.ts'
+import type { Json } from '../../shared/text/json.ts'
 import { ACCOUNT, REGION } from '../emulators/aws-client.ts'
 import { startDynamodb } from '../emulators/dynamodb.ts'
 import { startLambda } from '../emulators/lambda.ts'

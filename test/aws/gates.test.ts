@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readStageSettings } from '../../infra/aws/stage-settings.ts'
-import type { Json } from '../../shared/text/canonical.ts'
+import type { Json } from '../../shared/text/json.ts'
 import { ROOT } from '../integration/aws/assembly.ts'
 import { type Synthesized, synthesize } from '../integration/aws/synthesized.ts'
 import { type Caller, callerOf, isEnd } from './caller.ts'

@@ -1,8 +1,8 @@
 import { FUNCTIONS } from '../../shared/catalog.ts'
-import type { Upstream } from '../../shared/compile/adjacency-rows.ts'
 import { bindPlaceholders } from '../../shared/compile/asl.ts'
 import { compileDag } from '../../shared/compile/compile-dag.ts'
 import type { CompiledBlock } from '../../shared/compile/emit-block.ts'
+import type { Upstream } from '../../shared/compile/transitive-reduction.ts'
 
 const ACCOUNT = 'eu-central-1:123456789012'
 

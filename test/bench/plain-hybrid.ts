@@ -1,4 +1,4 @@
-import { rowsOf, type Upstream } from '../../shared/compile/adjacency-rows.ts'
+import { rowsOf } from '../../shared/compile/adjacency-rows.ts'
 import { toWorkGraph } from '../../shared/compile/name-steps.ts'
 import {
   barrierSides,
@@ -7,6 +7,7 @@ import {
   twinBuckets,
 } from '../../shared/compile/series-parallel.ts'
 import { flattenToSteps, type Steps } from '../../shared/compile/steps.ts'
+import type { Upstream } from '../../shared/compile/transitive-reduction.ts'
 import type { WorkNode } from '../../shared/compile/work-graph.ts'
 import { type Cuts, cutOneKnot } from './cut-knots.ts'
 

@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createLocalMachine, type LocalMachine } from '../../infra/local/asl/local-machine.ts'
 import { createSqliteJournal } from '../../infra/local/asl/sqlite-journal.ts'
 import type { MachineInput } from '../../shared/runs/machine.ts'
-import type { Json } from '../../shared/text/canonical.ts'
+import type { Json } from '../../shared/text/json.ts'
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
 
 /** What the local machine promises across the ends of its process. */

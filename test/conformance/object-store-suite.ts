@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { ObjectStore } from '../../shared/ports/objects.ts'
-import { sha256 } from '../../shared/text/canonical.ts'
+import { sha256 } from '../../shared/text/hash.ts'
 
 export interface OpenedObjectStore {
   readonly store: ObjectStore

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { hashAfter } from '../../shared/runs/hash-chain.ts'
-import { sha256 } from '../../shared/text/canonical.ts'
+import { sha256 } from '../../shared/text/hash.ts'
 import { type Started, sluice, startSluice } from './run-cli.ts'
 
 const DAG = `

@@ -2,7 +2,7 @@ import type { ExecutionEnd, FramePosition, Journal, JournalledExecution } from '
 import { functionError } from '../../infra/local/asl/state-error.ts'
 import type { Machine } from '../../shared/compile/asl.ts'
 import type { Clock } from '../../shared/ports/host.ts'
-import type { Json } from '../../shared/text/canonical.ts'
+import type { Json } from '../../shared/text/json.ts'
 import { REGION } from './aws-client.ts'
 
 /** An event as GetExecutionHistory has it: one of the `..EventDetails` by its type. */

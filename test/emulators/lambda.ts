@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { LambdaContext } from '../../functions/aws/invocation.ts'
-import type { Json } from '../../shared/text/canonical.ts'
+import type { Json } from '../../shared/text/json.ts'
 import { type HttpService, ServiceError, type ServiceRequest, serveAws } from './http-service.ts'
 
 /** A function as Lambda calls it. */

@@ -1,6 +1,11 @@
-import type { ObjectStore } from '../../shared/ports/objects.ts'
-import { hashOfObjectRef, hashOfOwnObjectRef, objectFault, objectKey } from '../../shared/ports/objects.ts'
-import { sha256 } from '../../shared/text/canonical.ts'
+import {
+  hashOfObjectRef,
+  hashOfOwnObjectRef,
+  type ObjectStore,
+  objectFault,
+  objectKey,
+} from '../../shared/ports/objects.ts'
+import { sha256 } from '../../shared/text/hash.ts'
 
 /** Bodies by key, and when each was put last. */
 export interface MemoryObjects extends ObjectStore {

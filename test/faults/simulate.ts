@@ -1,4 +1,4 @@
-import { sha256 } from '../../shared/text/canonical.ts'
+import { sha256 } from '../../shared/text/hash.ts'
 import { isAtRest } from './at-rest.ts'
 import { checkSystem, type Logs, readLogs } from './check-system.ts'
 import { deliverAgain } from './deliver-again.ts'

@@ -2,7 +2,7 @@ import jsonata from 'jsonata'
 import type { Job } from '../../functions/isolate/isolate-messages.ts'
 import { runSchemaJob } from '../../functions/isolate/schema-engine.ts'
 import type { Isolated } from '../../shared/ports/isolate.ts'
-import type { Json } from '../../shared/text/canonical.ts'
+import type { Json } from '../../shared/text/json.ts'
 import type { World } from '../../shared/world.ts'
 
 /** What gates and transforms call, answered in this thread: programs of ours only, so nobody has to be kept out. */

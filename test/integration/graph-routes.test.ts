@@ -6,7 +6,7 @@ import { openPlace, type Place } from '../../infra/local/place.ts'
 import { GRAPH_ROUTES } from '../../shared/api/graph-routes.ts'
 import { OBJECT_ROUTES } from '../../shared/api/object-routes.ts'
 import { SettingsSchema } from '../../shared/settings/settings.ts'
-import { sha256 } from '../../shared/text/canonical.ts'
+import { sha256 } from '../../shared/text/hash.ts'
 import { idOf, place as placeEntity, stated } from '../conformance/graph-fixture.ts'
 
 let dir: string

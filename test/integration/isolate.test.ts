@@ -9,7 +9,7 @@ import { BUILTINS } from '../../functions/isolate/transform-engine.ts'
 import { type Program, programProblem } from '../../shared/gates/compile-programs.ts'
 import { judgeGate } from '../../shared/gates/judge.ts'
 import { parseText } from '../../shared/gates/parse-json-csv.ts'
-import type { Json } from '../../shared/text/canonical.ts'
+import type { Json } from '../../shared/text/json.ts'
 import { firstDaily } from '../how-much.ts'
 
 const isolate = createIsolate()

@@ -3,7 +3,7 @@ import type { Dag, PortType } from '../../shared/dag/dag.ts'
 import { parseDag } from '../../shared/document/parse.ts'
 import type { Provider } from '../../shared/providers/provider.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
-import type { Json } from '../../shared/text/canonical.ts'
+import type { Json } from '../../shared/text/json.ts'
 import { filesBelow, readText } from '../unit/docs/markdown.ts'
 import { type ApprovalPlace, openApprovalPlace } from './approvals/approval-place.ts'
 

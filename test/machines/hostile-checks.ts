@@ -1,4 +1,4 @@
-import type { Json } from '../../shared/text/canonical.ts'
+import type { Json } from '../../shared/text/json.ts'
 
 /** A check somebody may write, what it looks at, and what comes of it: `refused` when the document is read. */
 export interface HostileCheck {

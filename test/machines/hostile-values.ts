@@ -1,4 +1,4 @@
-import type { Json } from '../../shared/text/canonical.ts'
+import type { Json } from '../../shared/text/json.ts'
 
 /** What a model or a person may put where a gate looks. `nothing`: no gate that reads it may pass. */
 export interface HostileValue {

@@ -5,7 +5,7 @@ import type { FramePosition, Journal } from '../../infra/local/asl/journal.ts'
 import { createLocalMachine, type LocalMachine } from '../../infra/local/asl/local-machine.ts'
 import { createSqliteJournal } from '../../infra/local/asl/sqlite-journal.ts'
 import type { CompiledDag } from '../../shared/compile/compile-dag.ts'
-import type { Json } from '../../shared/text/canonical.ts'
+import type { Json } from '../../shared/text/json.ts'
 
 /** What the functions of a run answer. */
 export interface GivenOutcomes {

@@ -123,7 +123,7 @@ describe('purity', () => {
     expect(uses.toSorted()).toEqual([
       'shared/runs/cursors.ts',
       'shared/slack/signature.ts',
-      'shared/text/canonical.ts',
+      'shared/text/hash.ts',
       'shared/webhooks/signing.ts',
     ])
   })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { RawAnswersSchema, recordedCall, recordedCallWithPrompt } from '../../shared/providers/recording.ts'
-import { sha256 } from '../../shared/text/canonical.ts'
+import { sha256 } from '../../shared/text/hash.ts'
 
 const answer = { text: 'A', tokens_in: 1, tokens_out: 1, model: 'm', finish_reason: 'stop', raw_ref: '' }
 const request = { prompt: 'Ask.', model: 'm', params: {}, idempotency_key: 'run_1/0/0/1/0' }

@@ -5,7 +5,7 @@ import { contractSource, kindOfFile } from '../../../shared/goals/files/contract
 import { readNotebook } from '../../../shared/goals/files/notebook.ts'
 import { fitsGlob } from '../../../shared/goals/glob.ts'
 import { readGoalContract } from '../../../shared/goals/read-contract.ts'
-import { sha256 } from '../../../shared/text/canonical.ts'
+import { sha256 } from '../../../shared/text/hash.ts'
 import { readFile } from '../terminal/files.ts'
 import { Refused, usageError } from '../terminal/refused.ts'
 

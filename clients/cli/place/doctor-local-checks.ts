@@ -7,7 +7,7 @@ import about from '../../../package.json' with { type: 'json' }
 import { Fault } from '../../../shared/errors.ts'
 import { parseSettings } from '../../../shared/settings/parse.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
-import { sha256 } from '../../../shared/text/canonical.ts'
+import { sha256 } from '../../../shared/text/hash.ts'
 import { checkFile, filesToCheck } from '../documents/document-files.ts'
 import { readFileIfAny } from '../terminal/files.ts'
 import { count, sizeWords } from '../terminal/format.ts'

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Dag } from '../../../shared/dag/dag.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import { withPlace } from '../place/with-place.ts'
 import { chooseTarget, isServerThere } from '../server/api.ts'
 import { readFile } from '../terminal/files.ts'

@@ -4,7 +4,7 @@ import { Fault } from '../../../shared/errors.ts'
 import type { GateFacts } from '../../../shared/gates/gate.ts'
 import { type Isolate, isolateFor } from '../../../shared/ports/isolate.ts'
 import type { RunKey } from '../../../shared/runs/run-store.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import type { World } from '../../../shared/world.ts'
 
 /** One attempt of a deterministic block. `inputs` also holds the run inputs its templates may read. */

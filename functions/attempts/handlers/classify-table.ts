@@ -1,6 +1,6 @@
 import { classifierEvidence } from '../../../shared/table/classifier-evidence.ts'
 import type { Classification } from '../../../shared/table/logistic-classifier.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import type { ClassifyAnswer } from '../../isolate/table-and-text-engine.ts'
 import { type BlockHandler, type HandlerCall, handlerFault, isolateOf, pickInput, readConfig } from './block-handler.ts'
 import { readObjectRef, storeArtifact } from './store-artifact.ts'

@@ -8,7 +8,7 @@ import {
   taskAfterMove,
 } from '../../../shared/dag/task-status.ts'
 import { Fault } from '../../../shared/errors.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import { checkContextSize, recordContext } from '../../runs/context.ts'
 import { type BlockHandler, type HandlerCall, handlerFault, readConfig } from './block-handler.ts'
 

@@ -1,7 +1,7 @@
 import type { PortType } from '../../../shared/dag/dag.ts'
 import { Fault } from '../../../shared/errors.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
 import { inexactNumbers, inexactNumberWords } from '../../../shared/text/inexact-numbers.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import { jsonTextProblem } from '../../../shared/text/json-limits.ts'
 import { type BlockHandler, type HandlerCall, handlerFault, readConfig } from './block-handler.ts'
 import { readObjectRef } from './store-artifact.ts'

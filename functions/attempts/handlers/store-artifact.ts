@@ -1,4 +1,4 @@
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import type { HandlerCall } from './block-handler.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { TableStats } from '../../../shared/table/statistics.ts'
 import { tableSentences } from '../../../shared/table/table-sentences.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import type { DescribeAnswer } from '../../isolate/table-and-text-engine.ts'
 import { type BlockHandler, type HandlerCall, handlerFault, isolateOf, pickInput, readConfig } from './block-handler.ts'
 import { readObjectRef } from './store-artifact.ts'

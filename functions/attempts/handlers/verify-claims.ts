@@ -1,5 +1,5 @@
 import { verifyClaims as verify } from '../../../shared/goals/verify-claims.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import type { QuoteSource } from '../../../shared/text/verbatim-quotes.ts'
 import { gatherEvidence } from '../../goals/evidence.ts'
 import { readPinned } from '../../record/pinned-run.ts'

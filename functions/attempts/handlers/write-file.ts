@@ -1,4 +1,4 @@
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import { type BlockHandler, type HandlerCall, handlerFault, pickInput, readConfig } from './block-handler.ts'
 import { storeArtifact } from './store-artifact.ts'
 

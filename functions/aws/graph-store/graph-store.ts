@@ -6,16 +6,18 @@ import { RUN_INDEXES } from '../../../shared/runs/dynamodb-table.ts'
 import type { Core } from '../core.ts'
 import { as, from, type Item } from '../run-store/item-encoding.ts'
 import { type RunTableOptions, tableClient } from '../run-store/table.ts'
+import { changeLogOn } from './change-log.ts'
 import {
   edgeHintKey,
   entityKey,
+  entityListKey,
   type GraphTable,
   LIST_SHARDS,
-  listEntry,
   listPartition,
   openGraphTable,
 } from './graph-table.ts'
-import { changeLogOn, entityWritesOn, readEntity } from './writes.ts'
+import { indexManifestsOn } from './index-manifests.ts'
+import { entityWritesOn, readEntity } from './writes.ts'
 
 /** The GraphStore port on DynamoDB, in the table the environment names. */
 export function openGraphStore(
@@ -31,7 +33,13 @@ export function openGraphStore(
  */
 export function graphStoreOn(options: RunTableOptions, retention_days = 0): GraphStore {
   const table = openGraphTable(options, retention_days)
-  return { ...entityWritesOn(table), ...readsOn(table), ...neighboursOn(table), ...changeLogOn(table) }
+  return {
+    ...entityWritesOn(table),
+    ...readsOn(table),
+    ...neighboursOn(table),
+    ...changeLogOn(table),
+    ...indexManifestsOn(table),
+  }
 }
 
 const RUNS = RUN_INDEXES.runs
@@ -57,7 +65,7 @@ function readsOn(table: GraphTable): Pick<GraphStore, 'entity' | 'entities' | 'l
           condition: `${path(RUNS.hash)} = ${value(as.text(listPartition(tenant, shard)))}`,
         }),
         limit: BATCH,
-        ...(last === '' ? {} : { after: { ...entityKey(tenant, last), ...listEntry(tenant, last) } }),
+        ...(last === '' ? {} : { after: { ...entityKey(tenant, last), ...entityListKey(tenant, last) } }),
       })
       const next = page.last === undefined ? nextShard(shard) : shard + idOf(page.last)
       return { entity_ids: page.items.map(idOf), ...(next === undefined ? {} : { next }) }

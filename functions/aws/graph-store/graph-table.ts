@@ -6,7 +6,7 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import type { Edge } from '../../../shared/graph/entity.ts'
 import { RUN_INDEXES } from '../../../shared/runs/dynamodb-table.ts'
-import { sha256 } from '../../../shared/text/canonical.ts'
+import { sha256 } from '../../../shared/text/hash.ts'
 import { as, type Item } from '../run-store/item-encoding.ts'
 import {
   createExpressionTerms,
@@ -101,7 +101,7 @@ export const LIST_SHARDS = '0123456789abcdef'
 const RUNS = RUN_INDEXES.runs
 
 /** Where the list of entities has this one: index 1 of the table, in partitions of its own. */
-export function listEntry(tenant: string, entity_id: string): Item {
+export function entityListKey(tenant: string, entity_id: string): Item {
   const [shard = '0'] = sha256(entity_id)
   return { [RUNS.hash]: as.text(listPartition(tenant, shard)), [RUNS.range]: as.text(entity_id) }
 }

@@ -5,12 +5,15 @@ import { appendOn } from './append.ts'
 import { withAppendMetrics } from './append-metrics.ts'
 import { approvalsOn } from './approvals.ts'
 import { eventLogOn } from './event-log.ts'
-import { leasesOn, runQueueOn, startHoldsOn, turnsOn } from './leases-queue-holds.ts'
+import { leasesOn } from './leases.ts'
 import { cursorsOn, listsOn } from './lists.ts'
 import { artifactsOn, cachedResultsOn, contextOn, joinsOn, projectionsOn } from './run-items.ts'
+import { runQueueOn } from './run-queue.ts'
 import { headsOn, runsOn } from './runs.ts'
+import { startHoldsOn } from './start-holds.ts'
 import { openTable, type RunTableOptions, tableClient } from './table.ts'
 import { goalAttemptsOn, lineageOn, notedRequestsOn, requestRateOn, storedBytesOn } from './tenant-items.ts'
+import { turnsOn } from './turns.ts'
 
 /** The RunStore port on DynamoDB, for the table the environment names. */
 export function openRunStore(

@@ -1,14 +1,14 @@
 import type {
   GoalAttempts,
   Lineages,
-  NotedRequest,
   NotedRequests,
+  RequestIdentity,
   RequestRate,
   RunLink,
   StoredBytes,
   StoredGoalAttempt,
 } from '../../../shared/runs/run-store.ts'
-import { sha256 } from '../../../shared/text/canonical.ts'
+import { sha256 } from '../../../shared/text/hash.ts'
 import { as, birthTtl, from, type Item } from './item-encoding.ts'
 import { ifAbsent, type RunTable } from './table.ts'
 
@@ -35,7 +35,7 @@ export function notedRequestsOn(table: RunTable): NotedRequests {
 
 const DAY_SEC = 86_400
 
-function requestKey({ tenant, route, key }: NotedRequest): Item {
+function requestKey({ tenant, route, key }: RequestIdentity): Item {
   return { pk: as.text(`T#${tenant}#I#${route}#${sha256(key)}`), sk: as.text('REQUEST') }
 }
 

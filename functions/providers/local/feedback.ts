@@ -1,4 +1,4 @@
-import { sentencesOf } from './input-sentences.ts'
+import { distinctProseSentences } from './input-sentences.ts'
 import type { Draft, Task } from './tools.ts'
 
 /** What feedback asks of one string port. */
@@ -55,7 +55,7 @@ const AGAIN = 'Once more, to the length asked for:'
  */
 export function followFeedback(draft: Draft, task: Task, demand: Demand): string {
   const said = [...new Set(task.sources.flatMap(({ sentences }) => sentences))]
-  const material = said.length > 0 ? said : sentencesOf(task.prompt)
+  const material = said.length > 0 ? said : distinctProseSentences(task.prompt)
   const first = demand.missing && draft.text.trim() === '' ? material.slice(0, 1) : []
   const wanted = [...first, ...wantedLines(draft.text, demand, [...material, ...draft.reserve])]
   const text = append(draft.text, wanted, draft.bullet)

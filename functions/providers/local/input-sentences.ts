@@ -1,4 +1,4 @@
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 
 /** What one input says, in its own words. */
 export interface Source {
@@ -32,7 +32,7 @@ function ofText(value: string): Omit<Source, 'name'> {
     .split(/\r\n|\n|\r/)
     .filter((line) => HEADING.test(line))
     .map(plainLine)
-  return { headings: [...new Set(headings)].filter((line) => line !== ''), sentences: sentencesOf(text) }
+  return { headings: [...new Set(headings)].filter((line) => line !== ''), sentences: distinctProseSentences(text) }
 }
 
 function collect(path: string, value: Json, leaves: string[]): void {
@@ -62,7 +62,7 @@ const STOP = new Set(
  * Sentences of a text in order, without repeats: line by line, list and heading marks taken off, lines that are table
  * rows, fences or rules left out (unless there is nothing else). Each has at least one letter or digit.
  */
-export function sentencesOf(text: string): readonly string[] {
+export function distinctProseSentences(text: string): readonly string[] {
   const lines = text.split(/\r\n|\n|\r/)
   const prose = lines.filter((line) => !RULED.test(line.trim())).flatMap(split)
   return [...new Set(prose.length > 0 ? prose : lines.flatMap(split))]

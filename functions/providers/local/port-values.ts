@@ -1,7 +1,7 @@
 import type { PortType } from '../../../shared/dag/dag.ts'
 import type { DispatchRequest } from '../../../shared/providers/provider.ts'
 import { fitsPort } from '../../../shared/runs/block-inputs.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import { followFeedback, readDemand } from './feedback.ts'
 import type { Task, Tool } from './tools.ts'
 

@@ -3,8 +3,8 @@ import { renderTemplate } from '../../../shared/dag/template.ts'
 import { tableStatistics } from '../../../shared/table/statistics.ts'
 import { tableSentences } from '../../../shared/table/table-sentences.ts'
 import { readTable, type Table } from '../../../shared/table/tabular-data.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
-import { type Source, sentencesOf, termsOf } from './input-sentences.ts'
+import type { Json } from '../../../shared/text/json.ts'
+import { distinctProseSentences, type Source, termsOf } from './input-sentences.ts'
 
 /** What a tool works on; everything is data of the request. */
 export interface Task {
@@ -111,7 +111,7 @@ export const extract: Tool = (task) => {
 
 function candidatesOf({ sources, prompt }: Task): readonly Candidate[] {
   const said = [...new Set(sources.flatMap(({ sentences }) => sentences))]
-  return (said.length > 0 ? said : sentencesOf(prompt)).map((text, place) => ({
+  return (said.length > 0 ? said : distinctProseSentences(prompt)).map((text, place) => ({
     text,
     place,
     terms: new Set(termsOf(text)),
@@ -179,7 +179,7 @@ interface Item {
  */
 export const outline: Tool = ({ prompt, sources }) => {
   const said = new Set(sources.flatMap(({ sentences }) => sentences))
-  const asked = sentencesOf(prompt).filter((sentence) => !said.has(sentence))
+  const asked = distinctProseSentences(prompt).filter((sentence) => !said.has(sentence))
   const seen = [...asked]
   const fromInputs = sources.flatMap((source) => inputItem(source, seen))
   const items = [...asked.map((line) => ({ line, points: clausesOf(line) })), ...fromInputs]

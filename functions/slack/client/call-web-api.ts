@@ -7,7 +7,7 @@ import {
   WebClient,
 } from '@slack/web-api'
 import type { Fault } from '../../../shared/errors.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import { type CallSlack, SLACK_TIMEOUT_MS, slackFault } from './open-slack.ts'
 
 /**

@@ -3,7 +3,7 @@ import type { KeyRef } from '../../../shared/ports/secrets.ts'
 import type { SlackSettings } from '../../../shared/slack/settings.ts'
 import { signatureFormProblem, verifySignature } from '../../../shared/slack/signature.ts'
 import type { Slack, SlackMethod } from '../../../shared/slack/slack-port.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import { redactSecretsIn } from '../../../shared/text/redact.ts'
 
 /** One call of the Web API with this token; Faults as the port has them. */

@@ -1,5 +1,5 @@
 import type { Machine as Definition, MapState, ParallelState } from '../../../shared/compile/asl.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import { countEvents, endScope, type Frame, openScope } from './execution-context.ts'
 import { compileField, type StatesVariable } from './expression.ts'
 import { withRetryAndCatch } from './retry-and-catch.ts'

@@ -1,7 +1,7 @@
 import type { Machine as Definition } from '../../../shared/compile/asl.ts'
 import type { Clock, Ids } from '../../../shared/ports/host.ts'
 import type { TokenAnswer } from '../../../shared/runs/machine.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import { type Alarms, createAlarms } from './alarms.ts'
 import type { ExecutionEnd, FramePosition, FrameSlot, Journal, JournalledExecution } from './journal.ts'
 import { StateError } from './state-error.ts'

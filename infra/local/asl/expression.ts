@@ -1,5 +1,5 @@
 import jsonata from 'jsonata'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import { StateError } from './state-error.ts'
 
 /** An evaluated field; a promise only where jsonata had to be asked. */

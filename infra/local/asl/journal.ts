@@ -1,5 +1,5 @@
 import type { ExecutionStatus, TokenAnswer } from '../../../shared/runs/machine.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 
 /**
  * Where one branch of an execution stands: the state it is in (and what that state must not lose), or its output once

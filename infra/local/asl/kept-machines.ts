@@ -2,7 +2,7 @@ import { bindKnownPlaceholders, type Machine as Definition } from '../../../shar
 import { Fault } from '../../../shared/errors.ts'
 import type { Clock } from '../../../shared/ports/host.ts'
 import { type ClearLimits, type MachineText, machinesToClear } from '../../../shared/runs/machine.ts'
-import { sha256 } from '../../../shared/text/canonical.ts'
+import { sha256 } from '../../../shared/text/hash.ts'
 import { readDefinition } from './definition.ts'
 import type { Journal } from './journal.ts'
 

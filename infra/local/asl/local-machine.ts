@@ -1,7 +1,7 @@
 import { Fault } from '../../../shared/errors.ts'
 import type { Clock, Ids } from '../../../shared/ports/host.ts'
 import type { Execution, Machine, TokenAnswer } from '../../../shared/runs/machine.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import { type ChildOrder, createExecutionContext, type ExecutionContext } from './execution-context.ts'
 import {
   abortedEnd,

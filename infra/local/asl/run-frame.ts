@@ -7,7 +7,7 @@ import type {
   SucceedState,
   WaitState,
 } from '../../../shared/compile/asl.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import { runMap, runParallel } from './branches.ts'
 import { countEvents, type Frame, journalPosition, pause, STOPPED } from './execution-context.ts'
 import { compileField } from './expression.ts'

@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
 import type { TokenAnswer } from '../../../shared/runs/machine.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import { transaction } from '../database.ts'
 import type { ExecutionEnd, FramePosition, FrameSlot, Journal, JournalledExecution } from './journal.ts'
 

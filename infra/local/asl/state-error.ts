@@ -1,4 +1,4 @@
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 
 /** A state (or execution) failed: the pair every Retry, Catch and DescribeExecution sees. Cause is at most 32,768 characters. */
 export class StateError extends Error {

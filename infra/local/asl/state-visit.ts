@@ -1,4 +1,4 @@
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import type { Frame } from './execution-context.ts'
 import { compileField, type StatesVariable } from './expression.ts'
 import type { FramePosition } from './journal.ts'

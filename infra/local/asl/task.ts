@@ -1,6 +1,6 @@
 import type { TaskState } from '../../../shared/compile/asl.ts'
 import type { TokenAnswer } from '../../../shared/runs/machine.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import {
   type Child,
   type ChildOrder,

@@ -5,12 +5,20 @@ import { type EdgeReader, walkNeighbours } from '../../../shared/graph/walk-neig
 import type { Clock } from '../../../shared/ports/host.ts'
 import { transaction } from '../database.ts'
 import { query } from '../run-store/query.ts'
-import { changeLogOn, entityWritesOn } from './writes.ts'
+import { changeLogOn } from './change-log.ts'
+import { indexManifestsOn } from './index-manifests.ts'
+import { entityWritesOn } from './writes.ts'
 
 /** The graph store of the local place, in an open database; makes its tables when they are not there. */
 export function openGraphStore(db: DatabaseSync, clock: Pick<Clock, 'now'>): GraphStore {
   transaction(db, () => db.exec(GRAPH_SCHEMA))
-  return { ...entityWritesOn(db, clock), ...readsOn(db), ...neighboursOn(db), ...changeLogOn(db) }
+  return {
+    ...entityWritesOn(db, clock),
+    ...readsOn(db),
+    ...neighboursOn(db),
+    ...changeLogOn(db),
+    ...indexManifestsOn(db),
+  }
 }
 
 function readsOn(db: DatabaseSync): Pick<GraphStore, 'entity' | 'entities' | 'list'> {

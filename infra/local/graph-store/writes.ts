@@ -8,15 +8,9 @@ import {
   groupBySubject,
   withTriples,
 } from '../../../shared/graph/entity.ts'
-import {
-  checkBatch,
-  type EntityOutcome,
-  type GraphChanges,
-  type GraphStore,
-} from '../../../shared/graph/graph-store.ts'
+import { checkBatch, type EntityOutcome, type GraphStore } from '../../../shared/graph/graph-store.ts'
 import type { Clock } from '../../../shared/ports/host.ts'
 import { transaction } from '../database.ts'
-import { query } from '../run-store/query.ts'
 
 type Statements = ReturnType<typeof statementsOf>
 
@@ -105,48 +99,5 @@ function refusable(entity_id: string, write: () => EntityOutcome): EntityOutcome
   } catch (cause) {
     if (!(cause instanceof Fault) || cause.name !== 'LimitExceeded') throw cause
     return { entity_id, outcome: 'failed', code: cause.code, message: cause.message }
-  }
-}
-
-interface ChangeRow {
-  readonly id: number
-  readonly at: string
-  readonly entity_ids: string
-}
-
-/** An entry is written with what it names, so every entry has ended. */
-export function changeLogOn(db: DatabaseSync): GraphChanges {
-  const page = query<ChangeRow>(
-    db,
-    'SELECT id, at, entity_ids FROM graph_changes WHERE tenant = ? AND id > ? ORDER BY id LIMIT ?',
-  )
-  const drop = db.prepare('DELETE FROM graph_changes WHERE tenant = ? AND id = ?')
-  const manifest = query<{ readonly version: number; readonly ref: string; readonly as_of: string }>(
-    db,
-    'SELECT version, ref, as_of FROM graph_manifests WHERE tenant = ?',
-  )
-  const move = db.prepare('INSERT OR REPLACE INTO graph_manifests (tenant, version, ref, as_of) VALUES (?, ?, ?, ?)')
-  return {
-    changes: async (tenant, limit, after = '0') =>
-      page.all(tenant, Number(after), limit).map(({ id, at, entity_ids }) => ({
-        id: String(id).padStart(16, '0'),
-        at,
-        entity_ids: JSON.parse(entity_ids),
-        ended: true,
-      })),
-    dropChanges: async (tenant, changes) =>
-      transaction(db, () => {
-        for (const { id } of changes) drop.run(tenant, Number(id))
-      }),
-    manifest: async (tenant) => {
-      const row = manifest.one(tenant)
-      return row === undefined ? undefined : { ...row }
-    },
-    moveManifest: async (tenant, was, { ref, as_of }) =>
-      transaction(db, () => {
-        if ((manifest.one(tenant)?.version ?? 0) !== was) return false
-        move.run(tenant, was + 1, ref, as_of)
-        return true
-      }),
   }
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { evaluateExpression, parseExpression } from '../../dag/expression.ts'
-import { canonicalJson, type Json } from '../../text/canonical.ts'
+import { canonicalJson } from '../../text/canonical-json.ts'
+import type { Json } from '../../text/json.ts'
 import { memoizeLast } from '../../text/linear-pattern.ts'
 import { safeOneLine } from '../../text/redact.ts'
 import type { CheckResult, Gate, GateFacts } from '../gate.ts'

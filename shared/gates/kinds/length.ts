@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Json } from '../../text/canonical.ts'
+import type { Json } from '../../text/json.ts'
 import { countCodePoints, isVisible, MAX_WORD_BYTES, splitWords } from '../../text/prose.ts'
 import type { CheckResult, Gate, GateFacts } from '../gate.ts'
 import { PortNameSchema, readPort, unusableReason, withPortText, wrongTypeResult } from '../read-facts.ts'

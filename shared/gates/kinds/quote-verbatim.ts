@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Json } from '../../text/canonical.ts'
+import type { Json } from '../../text/json.ts'
 import { safeOneLine } from '../../text/redact.ts'
 import { checkQuote, indexQuoteSources, type QuoteFinding } from '../../text/verbatim-quotes.ts'
 import type { CheckResult, Gate, GateFacts } from '../gate.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Json } from '../../text/canonical.ts'
+import type { Json } from '../../text/json.ts'
 import { strictNumber } from '../../text/numbers.ts'
 import { safeOneLine } from '../../text/redact.ts'
 import type { CheckResult, Gate, GateFacts } from '../gate.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Json } from '../../text/canonical.ts'
+import type { Json } from '../../text/json.ts'
 import { safeOneLine } from '../../text/redact.ts'
 import type { CheckResult, Gate, GateFacts, Held } from '../gate.ts'
 import type { GatePorts } from '../gate-ports.ts'

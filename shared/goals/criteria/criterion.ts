@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Json } from '../../text/canonical.ts'
+import type { Json } from '../../text/json.ts'
 import type { Evidence, EvidencePosition } from '../evidence.ts'
 
 export type CriterionStatus = 'MET' | 'NOT_MET' | 'BLOCKED' | 'UNKNOWN'

@@ -1,4 +1,4 @@
-import type { Json } from '../../text/canonical.ts'
+import type { Json } from '../../text/json.ts'
 import { didYouMean, suggest } from '../../text/wording.ts'
 import { readYaml } from '../../text/yaml.ts'
 import { type GoalContract, memberOf } from '../goal-contract.ts'

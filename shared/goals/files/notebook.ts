@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Json } from '../../text/canonical.ts'
+import type { Json } from '../../text/json.ts'
 import type { EvidenceText } from '../evidence.ts'
 import { type Edited, findFrontMatter, setFrontMatter } from './yaml-edit.ts'
 

@@ -10,7 +10,8 @@ import {
   type ScalarEvent,
 } from 'js-yaml'
 import { LIMITS } from '../../limits.ts'
-import { canonicalJson, type Json } from '../../text/canonical.ts'
+import { canonicalJson } from '../../text/canonical-json.ts'
+import type { Json } from '../../text/json.ts'
 import { type ReadDocument, readYaml } from '../../text/yaml.ts'
 import { memberOf } from '../goal-contract.ts'
 

@@ -1,14 +1,11 @@
-import { strictNumber } from '../../text/numbers.ts'
-import { factText, groupFacts, plainName, type ShownEvidence } from '../claims/shown-evidence.ts'
-import {
-  kilometresBetween,
-  type NearLocation,
-  questionWithoutTimeAndLocation,
-  readNearLocation,
-} from '../question/hint-patterns.ts'
-import { askedRelation, contentTerms, namesIn } from '../question/terms.ts'
+import type { ShownEvidence } from '../claims/shown-evidence.ts'
+import { questionWithoutTimeAndLocation } from '../question/hint-patterns.ts'
+import { namesIn } from '../question/label-mentions.ts'
+import { askedRelation, contentTerms } from '../question/terms.ts'
+import { COMPARATIVE, compareFacts } from './compare-facts.ts'
 import { chooseLinkedUnits, type EvidenceUnit, evidenceUnits } from './evidence-units.ts'
 import { followQuestionPath } from './question-path.ts'
+import { thingsInRange } from './things-in-range.ts'
 
 /** What the evidence says to a question. */
 export interface Coverage {
@@ -150,89 +147,4 @@ function shareOf(terms: readonly string[], missing: readonly string[], weights: 
 
 function totalWeight(terms: readonly string[], weights: ReadonlyMap<string, number>): number {
   return terms.reduce((total, term) => total + (weights.get(term) ?? 0), 0)
-}
-
-/** `larger`, `older`, `more populous`: they ask for two numbers side by side, nothing says them of one thing. */
-const COMPARATIVE =
-  /\b(?:larger|bigger|greater|higher|longer|taller|older|smaller|lower|shorter|younger|deeper|faster|slower|heavier|lighter|compare[ds]?|comparison|difference|versus|vs)\b/gi
-
-/** What larger means where nothing else is said. */
-const SIZE = /\b(?:larger|bigger|smaller)\b/i
-
-/**
- * The one line that puts the named things side by side, greatest first, by the fact the question asks for: only where
- * each of them has exactly one number of it.
- */
-export function compareFacts(topic: string, evidence: readonly ShownEvidence[]): string | undefined {
-  if (topic.search(COMPARATIVE) < 0) return undefined
-  const items = evidence.map((item, place) => ({ item, n: place + 1, facts: groupFacts(item.facts ?? []) }))
-  const { names } = namesIn(topic, [...new Set(evidence.flatMap(({ label }) => label ?? []))])
-  const named = names.map((name) => items.filter(({ item }) => item.label === name))
-  const predicates = (named[0] ?? []).flatMap(({ facts }) => facts.map(({ predicate }) => predicate))
-  const predicate = askedPredicate(topic, predicates)
-  if (named.length < 2 || predicate === undefined) return undefined
-  // A city and a country may have one name: what has such a number is meant.
-  const rows = named.flatMap((same) => same.flatMap((one) => comparedRow(one, predicate) ?? []).slice(0, 1))
-  if (rows.length < named.length) return undefined
-  const sorted = rows.toSorted((a, b) => b.number - a.number || a.n - b.n)
-  const word = factText('', predicate, []).replace(/^, |: $/g, '')
-  return `By ${word}, greatest first: ${sorted.map(({ label, written, n }) => `${label} ${written} [${n}]`).join(', ')}.`
-}
-
-/** The predicate with a word of the question; of a larger or smaller thing its area or size. */
-function askedPredicate(topic: string, predicates: readonly string[]): string | undefined {
-  const saying = (terms: readonly string[]) =>
-    predicates.find((predicate) => contentTerms(factText('', predicate, [])).some((term) => terms.includes(term)))
-  return saying(contentTerms(topic)) ?? (SIZE.test(topic) ? saying(contentTerms('area size')) : undefined)
-}
-
-interface ComparedItem {
-  readonly item: ShownEvidence
-  readonly n: number
-  readonly facts: ReturnType<typeof groupFacts>
-}
-
-function comparedRow({ item, n, facts }: ComparedItem, predicate: string) {
-  const objects = facts.find((group) => group.predicate === predicate)?.objects ?? []
-  const written = objects[0] ?? ''
-  const number = objects.length === 1 ? strictNumber(written.replaceAll(',', '')) : undefined
-  return number === undefined ? undefined : { label: plainName(item.label ?? item.entity_id), n, number, written }
-}
-
-/** What a circle or a time range found: an answer of its own. */
-interface ThingsFound {
-  /** Places in the evidence, from 1; of a circle the nearest first. */
-  readonly places: readonly number[]
-  /** The question asks for them and for nothing else. */
-  readonly isAll: boolean
-}
-
-/** The things of the evidence that lie where the question says, or were found by when they were; of the type it names. */
-export function thingsInRange(topic: string, evidence: readonly ShownEvidence[]): ThingsFound {
-  const circle = readNearLocation(topic.replaceAll('_', ' '))
-  const asked = contentTerms(questionWithoutTimeAndLocation(topic))
-  const types = new Set(evidence.flatMap(typeTerms).filter((term) => asked.includes(term)))
-  const placed = evidence.map((item, at) => ({ item, place: at + 1, far: distance(item, circle) }))
-  const found = placed
-    .filter(
-      ({ item, far }) => far !== undefined && (types.size === 0 || typeTerms(item).some((term) => types.has(term))),
-    )
-    .toSorted((a, b) => (a.far ?? 0) - (b.far ?? 0) || a.place - b.place)
-  const isAll = circle !== undefined && asked.every((term) => types.has(term) || ANY_TYPE.has(term))
-  return { places: found.map(({ place }) => place), isAll }
-}
-
-/** Terms that stand for things of any type. */
-const ANY_TYPE: ReadonlySet<string> = new Set(['plac', 'place', 'thing', 'entity'])
-
-/** Kilometres from the middle of the circle, 0 where there is none; undefined: it does not lie there. */
-function distance({ source, geo }: ShownEvidence, circle: NearLocation | undefined): number | undefined {
-  if (circle === undefined || geo === undefined)
-    return source === 'spatial' || source === 'temporal_range' ? 0 : undefined
-  const far = kilometresBetween(circle, geo)
-  return far <= circle.kilometres ? far : undefined
-}
-
-function typeTerms({ entity_id }: ShownEvidence): readonly string[] {
-  return contentTerms((entity_id.split('.')[4] ?? '').replace(/[_-]+/g, ' '))
 }

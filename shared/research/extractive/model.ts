@@ -6,10 +6,13 @@ import { type Candidate, CandidateSchema } from '../payloads/candidate-and-evide
 import { type Decoded, decodePayload } from '../payloads/codec.ts'
 import type { RouteDecision } from '../payloads/route-decision.ts'
 import type { AssessmentOutput } from '../payloads/stage-outputs.ts'
+import { isNamedIn } from '../question/label-mentions.ts'
 import { type Hints, readSearchHints } from '../question/search-hints.ts'
-import { contentTerms, isNamedIn, wordsWithTerms } from '../question/terms.ts'
-import { type Coverage, compareFacts, coverQuestion, thingsInRange } from './coverage.ts'
+import { contentTerms, wordsWithTerms } from '../question/terms.ts'
+import { compareFacts } from './compare-facts.ts'
+import { type Coverage, coverQuestion } from './coverage.ts'
 import { type EvidenceUnit, evidenceUnits } from './evidence-units.ts'
+import { thingsInRange } from './things-in-range.ts'
 
 const topic = z.string()
 const FactSchema = z.object({ predicate: z.string(), object: z.string(), object_id: z.string().optional() })

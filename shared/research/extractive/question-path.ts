@@ -1,5 +1,6 @@
 import { factText, type ShownEvidence, type ShownFact } from '../claims/shown-evidence.ts'
-import { contentTerms, namesIn } from '../question/terms.ts'
+import { namesIn } from '../question/label-mentions.ts'
+import { contentTerms } from '../question/terms.ts'
 import { type EvidenceUnit, evidenceUnits } from './evidence-units.ts'
 
 /** What follows from a question that describes what it asks about. */

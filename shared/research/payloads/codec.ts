@@ -161,7 +161,7 @@ function joinPath(parts: readonly PropertyKey[]): string {
 }
 
 /** A payload as JSON: optional members that are zero, false, empty or absent are left out, at every level of the schema. */
-export function encodePayload<T>(schema: z.ZodType<T>, value: T): unknown {
+export function omitEmptyMembers<T>(schema: z.ZodType<T>, value: T): unknown {
   return encodeMember(schema, value)
 }
 

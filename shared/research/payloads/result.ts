@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import type { Json } from '../../text/canonical.ts'
+import type { Json } from '../../text/json.ts'
 import { type Evidence, EvidenceSchema, evidenceKind } from './candidate-and-evidence.ts'
-import { blankErrors, encodePayload, itemErrors, type PayloadKind, rangeErrors } from './codec.ts'
+import { blankErrors, itemErrors, omitEmptyMembers, type PayloadKind, rangeErrors } from './codec.ts'
 
 /** What the chain did to find the answer (docs/research.md, "SearchResult"). */
 const DecompTraceSchema = z.object({
@@ -66,7 +66,7 @@ export function researchBlockOutputs(
   texts: readonly string[] = [],
 ): Readonly<Record<string, Json>> {
   // A payload is JSON by its schema.
-  const encoded = encodePayload(SearchResultSchema, result) as Readonly<Record<string, Json>>
+  const encoded = omitEmptyMembers(SearchResultSchema, result) as Readonly<Record<string, Json>>
   const { decomp_trace } = encoded
   return {
     result: encoded,

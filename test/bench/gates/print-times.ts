@@ -1,7 +1,7 @@
 import { judgeGate } from '../../../shared/gates/judge.ts'
 import { parseCheck } from '../../../shared/gates/parse-check.ts'
 import type { Isolate } from '../../../shared/ports/isolate.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import type { Promptfoo } from './promptfoo.ts'
 import { textsOf } from './texts.ts'
 import { type Compared, MEASURED, shown, twenty } from './twenty.ts'

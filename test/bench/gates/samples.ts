@@ -1,4 +1,4 @@
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import type { Assertion } from './promptfoo.ts'
 
 /** One input both are asked about. `cost` and `latency` look at `measured`, everything else at `port`. */

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 
 /** What the gates look at: about `bytes` bytes each, made of the countries of the world, the same every time. */
 export interface Texts {

@@ -1,4 +1,4 @@
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import type { Answered, Assertion } from './promptfoo.ts'
 import type { Texts } from './texts.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach } from 'vitest'
 import type { Machine, MachineInput, TokenAnswer } from '../../../shared/runs/machine.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import type { VirtualClock } from '../virtual-clock.ts'
 
 export type TestFunction = (payload: Json, signal: AbortSignal) => Json | Promise<Json>

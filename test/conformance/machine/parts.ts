@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { MachineInput, MachineText, TokenAnswer } from '../../../shared/runs/machine.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import type { OpenMachine } from './machine-fixture.ts'
 
 const INPUT: MachineInput = { v: 1, tenant: 'main', run_id: 'run_a' }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import {
   call,
   DAY,

@@ -1,5 +1,5 @@
 import { MODAL } from '../../../shared/slack/interaction.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import { signedHeaders } from '../../emulators/slack-signature.ts'
 import { pickFrom } from '../rng.ts'
 import type { System } from '../system.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openObjects } from '../../../functions/aws/objects.ts'
-import { sha256 } from '../../../shared/text/canonical.ts'
+import { sha256 } from '../../../shared/text/hash.ts'
 import { objectStoreSuite } from '../../conformance/object-store-suite.ts'
 import { startAwsError } from '../../emulators/aws-error.ts'
 import { type S3Emulator, startS3 } from '../../emulators/s3.ts'

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { compileDag } from '../../../shared/compile/compile-dag.ts'
 import type { MachineInput } from '../../../shared/runs/machine.ts'
-import { sha256 } from '../../../shared/text/canonical.ts'
+import { sha256 } from '../../../shared/text/hash.ts'
 import { ACCOUNT, REGION } from '../../emulators/aws-client.ts'
 import { type StepFunctionsEmulator, startStepFunctions } from '../../emulators/step-functions.ts'
 import { startMachinesPlaces } from './machines-place.ts'

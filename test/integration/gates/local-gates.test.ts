@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import { openTestPlace, type TestPlace } from '../test-place.ts'
 import { type LocalServer, serve } from './guarded-servers.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { RunEvent } from '../../../shared/runs/event.ts'
-import { sha256 } from '../../../shared/text/canonical.ts'
+import { sha256 } from '../../../shared/text/hash.ts'
 import { openTestPlace, provider, type TestPlace } from '../test-place.ts'
 
 /** What a real run hands to the gates that look beyond ports: tokens, how the answer ended, the clock, the objects. */

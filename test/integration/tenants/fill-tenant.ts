@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { sha256 } from '../../../shared/text/canonical.ts'
+import { sha256 } from '../../../shared/text/hash.ts'
 import { idOf, place, stated } from '../../conformance/graph-fixture.ts'
 import type { Answer, Door } from './door.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import fc from 'fast-check'
 import { runIdOfIdempotencyKey } from '../../../shared/runs/ids.ts'
-import { sha256 } from '../../../shared/text/canonical.ts'
+import { sha256 } from '../../../shared/text/hash.ts'
 import { idOf, place, stated } from '../../conformance/graph-fixture.ts'
 import { type Answer, type Door, type Request, TENANTS } from './door.ts'
 import { askingOf, documentOf } from './fill-tenant.ts'

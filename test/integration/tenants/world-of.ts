@@ -1,4 +1,4 @@
-import { sha256 } from '../../../shared/text/canonical.ts'
+import { sha256 } from '../../../shared/text/hash.ts'
 import type { Door } from './door.ts'
 import type { Filled } from './fill-tenant.ts'
 

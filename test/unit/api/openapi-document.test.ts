@@ -4,7 +4,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
 import about from '../../../package.json' with { type: 'json' }
 import { openApi } from '../../../shared/api/openapi.ts'
-import { sha256 } from '../../../shared/text/canonical.ts'
+import { sha256 } from '../../../shared/text/hash.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const document = () => JSON.parse(JSON.stringify(openApi(about.version)))

@@ -1,4 +1,5 @@
-import { itemsOf, transitiveReduction, type Upstream } from '../../../shared/compile/adjacency-rows.ts'
+import { itemsOf } from '../../../shared/compile/adjacency-rows.ts'
+import { transitiveReduction, type Upstream } from '../../../shared/compile/transitive-reduction.ts'
 
 /** The reduction as lists again, which is what a document begins with. */
 export function reduceTransitively(upstream: Upstream): Upstream {

@@ -1,13 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import {
-  filterEvents,
-  indexOfSeq,
-  rowAfterKey,
-  rowsSeen,
-  rowTop,
-  scrollOffsetFor,
-} from '../../../clients/console/run/events/virtual-list.ts'
+import { filterEvents } from '../../../clients/console/run/events/events-filter.ts'
+import { rowAfterKey, rowsSeen, rowTop, scrollOffsetFor } from '../../../clients/console/run/events/virtual-list.ts'
 import { eventWords } from '../../../clients/console/run/session/event-words.ts'
+import { indexOfSeq } from '../../../clients/console/run/session/run-events.ts'
 import type { EventData, EventType, RunEvent } from '../../../shared/runs/event.ts'
 
 const at = '2026-11-22T19:00:00.000Z'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parseDag, parseDagInIsolate } from '../../../shared/document/parse.ts'
 import type { Isolate } from '../../../shared/ports/isolate.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import { inProcessIsolate } from '../gates/in-process-isolate.ts'
 
 /** Schemas and patterns of a document are compiled where nobody else waits for them (shared/gates/compile-programs.ts). */

@@ -5,7 +5,7 @@ import { judgeGate, portsRead } from '../../../shared/gates/judge.ts'
 import { parseCheck } from '../../../shared/gates/parse-check.ts'
 import { readPort } from '../../../shared/gates/read-facts.ts'
 import type { Provider } from '../../../shared/providers/provider.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import { inProcessIsolate } from './in-process-isolate.ts'
 
 /** Text that hits the gates' own words, characters that break things, and numbers no JSON has. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readPortEvidence } from '../../../shared/gates/read-facts.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 
 const read = (found: Json) =>
   readPortEvidence({ inputs: { found }, outputs: {}, measured: { cost_usd: null, latency_ms: null } }, 'found')

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { LimitedAnswer, LimitedRequest } from '../../../shared/gates/gate-ports.ts'
 import { parseCheck } from '../../../shared/gates/parse-check.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import { factsOf, judged, refusals } from './judged.ts'
 
 const check = { type: 'http', url: 'https://example.com/health' }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { judgeGate } from '../../../shared/gates/judge.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import { factsOf, judged, refusals } from './judged.ts'
 
 const check = (schema: Json) => ({ type: 'json_schema', port: 'answer', schema })

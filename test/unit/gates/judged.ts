@@ -3,7 +3,7 @@ import type { GateFacts, Verdict } from '../../../shared/gates/gate.ts'
 import type { GatePorts } from '../../../shared/gates/gate-ports.ts'
 import { judgeGate } from '../../../shared/gates/judge.ts'
 import { parseCheck } from '../../../shared/gates/parse-check.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import { inProcessIsolate } from './in-process-isolate.ts'
 
 export const factsOf = (outputs: Readonly<Record<string, Json>>, more: Partial<GateFacts> = {}): GateFacts => ({

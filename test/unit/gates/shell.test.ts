@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { ShellAnswer } from '../../../shared/gates/gate-ports.ts'
-import { shellRefusal } from '../../../shared/gates/gate-ports.ts'
+import { type ShellAnswer, shellRefusal } from '../../../shared/gates/gate-ports.ts'
 import { parseCheck } from '../../../shared/gates/parse-check.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import { factsOf, judged, refusals } from './judged.ts'
 
 const check = { type: 'shell', command: ['npm', 'test'] }

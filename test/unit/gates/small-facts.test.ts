@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { shortenFacts } from '../../../shared/gates/judge.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import { safeOneLine } from '../../../shared/text/redact.ts'
 
 test('smallFacts() leaves small facts alone', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import { factsOf, judged } from './judged.ts'
 
 test('type_is answers as port_type does, under its own name', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { LimitedAnswer, LimitedRequest } from '../../../shared/gates/gate-ports.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import { factsOf, judged, refusals } from './judged.ts'
 
 const check = { type: 'webhook', url: 'https://example.com/judge', ports: ['plan'] }

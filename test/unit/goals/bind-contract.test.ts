@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { bindContract, readUnboundContract, targetInputs } from '../../../shared/goals/goal-contract.ts'
 import { freezeContract, readGoalContract } from '../../../shared/goals/read-contract.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 
 const contractOf = (target: Json): Readonly<Record<string, Json>> => ({
   goal_text: 'Predict churn',

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { contractSource, kindOfFile, writeContract } from '../../../shared/goals/files/contract-file.ts'
 import { setYamlValue } from '../../../shared/goals/files/yaml-edit.ts'
 import type { GoalContract } from '../../../shared/goals/goal-contract.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 
 const GIVEN: GoalContract = {
   version: 1,

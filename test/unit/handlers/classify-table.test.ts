@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { findHandler } from '../../../functions/attempts/handlers/registry.ts'
 import { runDataJob } from '../../../functions/isolate/table-and-text-engine.ts'
 import type { Isolate } from '../../../shared/ports/isolate.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import { handlerCall } from './call.ts'
 
 const ROWS = Array.from({ length: 30 }, (_, at) => ({

@@ -3,7 +3,7 @@ import { findHandler } from '../../../functions/attempts/handlers/registry.ts'
 import { HANDLERS } from '../../../shared/dag/handlers.ts'
 import { Fault } from '../../../shared/errors.ts'
 import type { Isolated } from '../../../shared/ports/isolate.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import { inProcessIsolate } from '../gates/in-process-isolate.ts'
 import { handlerCall } from './call.ts'
 

@@ -3,7 +3,7 @@ import { extractiveProvider } from '../../../functions/providers/extractive.ts'
 import { createProviders } from '../../../functions/providers/registry.ts'
 import { modelPriceAt } from '../../../shared/providers/model-prices.ts'
 import { SettingsSchema } from '../../../shared/settings/settings.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 
 const ask = (inputs: Readonly<Record<string, Json>>, signal = new AbortController().signal) =>
   extractiveProvider.dispatch({

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { encodePayload } from '../../../shared/research/payloads/codec.ts'
+import { omitEmptyMembers } from '../../../shared/research/payloads/codec.ts'
 import {
   openEnvelope,
   openPayloadRegistry,
@@ -17,7 +17,7 @@ const sealed = <E extends { readonly type: ReturnType<typeof researchType>; read
 ) => {
   const kind = registry.find(envelope.type)
   if (kind === undefined) throw new Error('no such type')
-  return { ...envelope, payload: encodePayload(kind.schema, envelope.payload) }
+  return { ...envelope, payload: omitEmptyMembers(kind.schema, envelope.payload) }
 }
 const wire = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { verifyClaims } from '../../../shared/goals/verify-claims.ts'
 import { checkSynthesis } from '../../../shared/research/claims/check-synthesis.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import { factsOf, judged } from '../gates/judged.ts'
 
 /** The gates, the verifier and the research chain read the same text against the same evidence: they judge alike. */

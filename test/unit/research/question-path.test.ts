@@ -7,7 +7,7 @@ import { MORE_MAY_FIT } from '../../../shared/research/claims/claim-lines.ts'
 import type { ShownEvidence } from '../../../shared/research/claims/shown-evidence.ts'
 import { extractiveAnswer, extractiveAssess } from '../../../shared/research/extractive/model.ts'
 import { readQuestionPath } from '../../../shared/research/extractive/question-path.ts'
-import { namesIn } from '../../../shared/research/question/terms.ts'
+import { namesIn } from '../../../shared/research/question/label-mentions.ts'
 
 const ATLAS = new Map(atlasEntities(readSources()).map((line) => [line.entity_id, line]))
 

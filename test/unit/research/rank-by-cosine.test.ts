@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { rankByCosine } from '../../../functions/research/embeddings.ts'
+import { rankByCosine } from '../../../functions/research/semantic-rerank.ts'
 
 const LENGTH = 4
 const vector = fc.array(fc.double({ min: -1e150, max: 1e150, noNaN: true }), { minLength: LENGTH, maxLength: LENGTH })

@@ -3,7 +3,7 @@ import { FUNCTIONS } from '../../../shared/catalog.ts'
 import type { Machine, TaskState } from '../../../shared/compile/asl.ts'
 import { researchMachine } from '../../../shared/compile/research-machine.ts'
 import { STAGES } from '../../../shared/research/stages.ts'
-import { sha256 } from '../../../shared/text/canonical.ts'
+import { sha256 } from '../../../shared/text/hash.ts'
 
 const { text, hash } = researchMachine()
 const machine = JSON.parse(text) as Machine

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isWhenTrue, upstreamSkipReason } from '../../../shared/runs/block-inputs.ts'
 import type { Outcome } from '../../../shared/runs/lane.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import { isWhenTrue, upstreamSkipReason } from '../../../shared/runs/skip-rules.ts'
+import type { Json } from '../../../shared/text/json.ts'
 
 type Outcomes = Readonly<Record<string, Outcome>>
 

@@ -4,7 +4,7 @@ import { medianRanks, studentT } from '../../../shared/table/confidence-interval
 import { type TableStats, tableStatistics } from '../../../shared/table/statistics.ts'
 import { tableSentences } from '../../../shared/table/table-sentences.ts'
 import { readTable, type Table } from '../../../shared/table/tabular-data.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 
 const table = (value: Json): Table => {
   const read = readTable(value)

@@ -6,8 +6,9 @@ import { timeOfDayWords } from '../../parts/format.ts'
 import { ValueView } from '../../parts/value-view.tsx'
 import { hrefOf } from '../../route.ts'
 import { eventWords } from '../session/event-words.ts'
+import { indexOfSeq } from '../session/run-events.ts'
 import type { RunSession } from '../session/run-session.ts'
-import { indexOfSeq, type ListShape, rowAfterKey, rowsSeen, rowTop, scrollOffsetFor } from './virtual-list.ts'
+import { type ListShape, rowAfterKey, rowsSeen, rowTop, scrollOffsetFor } from './virtual-list.ts'
 
 interface ListProps {
   readonly session: RunSession

@@ -5,8 +5,8 @@ import { Empty } from '../../parts/notice.tsx'
 import { changeQuery, route } from '../../route.ts'
 import { ReplayBar } from '../controls/replay-bar.tsx'
 import type { TabProps } from '../session/run-session.ts'
+import { EVENT_KINDS, filterEvents } from './events-filter.ts'
 import { EventsList } from './events-list.tsx'
-import { EVENT_KINDS, filterEvents } from './virtual-list.ts'
 
 /** Everything that happened, one line an event, as far back and as narrow as wanted. */
 export function EventsTab({ session }: TabProps) {

@@ -140,3 +140,15 @@ export function createFoldCache(stride = 100): (all: readonly RunEvent[], upTo?:
     return foldRun(all.slice(whole * stride, end), kept[whole - 1])
   }
 }
+
+/** The place of the newest event that is not after `seq`; -1 before the first. By halves: a list ascends by seq. */
+export function indexOfSeq(events: readonly { readonly seq: number }[], seq: number): number {
+  let low = -1
+  let high = events.length
+  while (high - low > 1) {
+    const middle = (low + high) >> 1
+    if ((events[middle]?.seq ?? 0) <= seq) low = middle
+    else high = middle
+  }
+  return low
+}

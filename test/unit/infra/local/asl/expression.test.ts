@@ -7,7 +7,7 @@ import {
   expressionIn,
   type StatesVariable,
 } from '../../../../../infra/local/asl/expression.ts'
-import type { Json } from '../../../../../shared/text/canonical.ts'
+import type { Json } from '../../../../../shared/text/json.ts'
 import { atMost } from '../../../../how-much.ts'
 
 const names = ['a', 'b', 'c', 'input', 'context', 'length', 'constructor', 'two words']

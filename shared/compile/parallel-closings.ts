@@ -1,4 +1,5 @@
-import { at, hasBit, rowSize, zeros } from './adjacency-rows.ts'
+import { at, rowSize, zeros } from './adjacency-rows.ts'
+import { hasBit } from './bit-matrix.ts'
 import { attach, columnCount, detach, type Forest, isSplitter } from './parallel-forest.ts'
 import { JOIN_COST, PARALLEL_COST, SIGNAL_COST } from './steps.ts'
 

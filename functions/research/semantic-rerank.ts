@@ -3,14 +3,14 @@ import { costMicros, type Estimate } from '../../shared/plan/call-estimate.ts'
 import { modelPriceAt } from '../../shared/providers/model-prices.ts'
 import type { EmbedAnswer, Provider } from '../../shared/providers/provider.ts'
 import { promptTokenBudget } from '../../shared/research/prompt-budget.ts'
-import { sha256 } from '../../shared/text/canonical.ts'
+import { sha256 } from '../../shared/text/hash.ts'
 import { mayHaveUsed, toMicros, toTokenCount } from '../provider-call.ts'
 import type { Found } from './hits.ts'
 import { countUsed, meterCall, stageProvider, watchCall } from './metered-call.ts'
 import { promptRoomFor, type StageCall } from './stage-call.ts'
 
 /** What words found, ranked by meaning. */
-export interface NearInMeaning {
+export interface SemanticReranker {
   /** Lexical hits that are looked at. */
   readonly most: number
   /** One at a time: each sets tokens of the run aside. `degraded`: why there is no ranking. */
@@ -28,7 +28,7 @@ const MOST_CHARACTERS = 1_000
 const LEAST_HITS = 2
 
 /** By the embeddings of the settings; undefined = they name none, and all is as without them. */
-export function createMeaningRanker(call: StageCall): NearInMeaning | undefined {
+export function createSemanticReranker(call: StageCall): SemanticReranker | undefined {
   const { embeddings } = call.world.settings.research
   if (embeddings === undefined) return undefined
   return {

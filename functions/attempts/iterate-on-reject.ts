@@ -2,7 +2,9 @@ import type { StoredValue } from '../../shared/runs/event.ts'
 import { blockOrdinal, blockOutcome } from '../../shared/runs/head.ts'
 import { runIdOfKey } from '../../shared/runs/ids.ts'
 import { iterationsUpTo, type Meta } from '../../shared/runs/run-store.ts'
-import { canonicalJson, type Json, sha256 } from '../../shared/text/canonical.ts'
+import { canonicalJson } from '../../shared/text/canonical-json.ts'
+import { sha256 } from '../../shared/text/hash.ts'
+import type { Json } from '../../shared/text/json.ts'
 import { carryGoal } from '../record/frozen-goal.ts'
 import { readPortValues, readProjections } from '../record/projections.ts'
 import { givenContext, MADE_KEYS, retriedValues } from '../runs/context.ts'
@@ -16,7 +18,7 @@ import type { Iteration } from './decision.ts'
  * asleep (queued, and in no queue), and woken when this one gives back its own slot (functions/runs/lineage.ts). Whoever
  * repeats this makes the same run. Answers why not, in words; undefined = this run has ended.
  */
-export async function iterateRun(call: BlockCall, iteration: Iteration): Promise<string | undefined> {
+export async function iterateOnReject(call: BlockCall, iteration: Iteration): Promise<string | undefined> {
   const { world, run, meta, block } = call
   if (meta.parent !== undefined)
     return `no run takes the place of a child: run ${meta.parent.run_id} waits for this one`
