@@ -1,7 +1,7 @@
 import type { NewEvent } from '../../shared/runs/event.ts'
 import type { HeadApproval } from '../../shared/runs/head.ts'
 import { ordinal } from '../../shared/runs/lane.ts'
-import type { Append, Meta, NewRun, RunKey } from '../../shared/runs/run-store.ts'
+import type { Append, Meta, NewRun, RunKey, RunStore } from '../../shared/runs/run-store.ts'
 import type { ApprovalItem } from '../../shared/runs/run-store-items.ts'
 
 /** 2026-01-01 plus so many milliseconds, as events carry it. */
@@ -92,3 +92,20 @@ export function question(id: string, block: number): ApprovalItem {
     self_approval: true,
   }
 }
+
+/** The store of the present test. */
+export type Store = () => RunStore
+
+/** A run that was just created. */
+export async function begun(store: Store, n = 1): Promise<RunKey> {
+  const run = newRun(n)
+  await store().create(run)
+  return keyOf(run.meta)
+}
+
+export async function seqs(store: Store, run: RunKey): Promise<readonly number[]> {
+  return (await store().events(run, 0, 10_000)).map(({ seq }) => seq)
+}
+
+/** 1 to n. */
+export const upTo = (n: number) => Array.from({ length: n }, (_, i) => i + 1)
