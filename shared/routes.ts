@@ -1,4 +1,4 @@
-import type { Scope } from './auth/principal.ts'
+import type { Scope } from './auth/scopes.ts'
 
 /** One route of the API: infra/aws makes a method of it, infra/local matches requests by it, OpenAPI lists it. */
 export interface RouteLine {

@@ -11,7 +11,6 @@ import { type AttemptEnd, toFailure } from './attempt-outcome.ts'
 import {
   appendBase,
   type BlockCall,
-  type BlockReport,
   eventBase,
   freedByEnd,
   isStale,
@@ -19,13 +18,10 @@ import {
   type OpenQuestion,
   type PersonAnswer,
   readHead,
-  reportAwaitingBounce,
-  reportBlock,
-  reportRecorded,
-  retryBlock,
   wasStoppedInEarlierPass,
   whySkipped,
 } from './block-call.ts'
+import { type BlockReport, reportAwaitingBounce, reportBlock, reportRecorded, retryBlock } from './block-report.ts'
 import { awaitsBounce } from './bounce.ts'
 import { type Iteration, readDecision, requireAnswer } from './decision.ts'
 import { endAttempt, failFastRecorded, keepStopped, raiseUnlessDone, refuseBlock, skipBlock } from './end.ts'

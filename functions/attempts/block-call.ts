@@ -1,7 +1,6 @@
 import type { BounceModule } from '../../shared/dag/bounce-modules.ts'
 import type { Block } from '../../shared/dag/dag.ts'
-import { Fault, MachineSignal } from '../../shared/errors.ts'
-import type { Verdict } from '../../shared/gates/gate.ts'
+import { Fault } from '../../shared/errors.ts'
 import type { EventData, RunEvent } from '../../shared/runs/event.ts'
 import { itemBlock } from '../../shared/runs/foreach.ts'
 import { blockEpoch, blockOutcome, type Head, type HeadApproval } from '../../shared/runs/head.ts'
@@ -228,61 +227,6 @@ export function childRunKey({ run, block, epoch }: BlockCall, attempt: number): 
  */
 export function wasClaimedWithChild(call: BlockCall, attempt: number): boolean {
   return call.head.children[call.lane_key] === childRunKey(call, attempt).run_id
-}
-
-/** The output of a block state, as a reader of the Step Functions console sees it: ids and numbers only. */
-export interface BlockReport {
-  readonly block: string
-  readonly state: string
-  readonly attempt: number
-  /** The block's own epoch. */
-  readonly epoch: number
-  /** Epoch of the module, handed on to its next state. */
-  readonly e?: number
-  readonly gates: { readonly passed: number; readonly failed: number; readonly waived: number; readonly error: number }
-  readonly failed_gates: readonly string[]
-  readonly last_seq: number
-}
-
-/** Report of an attempt that ended here. */
-export function reportBlock(
-  { block, epoch, e }: BlockCall,
-  ended: {
-    readonly state: string
-    readonly attempt: number
-    readonly seq: number
-    readonly verdicts: readonly Verdict[]
-  },
-): BlockReport {
-  const gates = { passed: 0, failed: 0, waived: 0, error: 0 }
-  for (const { status } of ended.verdicts) gates[status] += 1
-  const failed = ended.verdicts
-    .filter(({ status }) => status === 'failed' || status === 'error')
-    .map(({ name }) => name)
-  const { state, attempt, seq } = ended
-  const report = { block: block.id, state, attempt, epoch, gates, failed_gates: failed, last_seq: seq }
-  return e === undefined ? report : { ...report, e }
-}
-
-/** Report of a block that waits for the next pass of its bounce module. */
-export function reportAwaitingBounce(call: BlockCall): BlockReport {
-  return reportBlock(call, { state: 'pending', attempt: 0, seq: call.head.seq, verdicts: [] })
-}
-
-/** Report of a block whose outcome somebody recorded before, or whose run is over. */
-export function reportRecorded(call: BlockCall): BlockReport {
-  const { attempt, outcome } = readOrdinal(call.lane ?? 0)
-  return reportBlock(call, { state: outcome ?? 'cancelled', attempt, seq: call.head.seq, verdicts: [] })
-}
-
-/** The machine comes back after `s` seconds, in the same epoch of its bounce module. */
-export function retryBlock({ e }: { readonly e?: number | undefined }, s = 0): MachineSignal {
-  return new MachineSignal('RetryBlock', e === undefined ? { s } : { s, e })
-}
-
-/** The machine waits for a person's answer and comes back with it, in the same epoch of its bounce module. */
-export function askPerson({ e }: { readonly e?: number | undefined }): MachineSignal {
-  return new MachineSignal('AskPerson', e === undefined ? { s: 0 } : { s: 0, e })
 }
 
 /** An attempt a person was asked about, as it was left. */

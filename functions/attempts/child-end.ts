@@ -15,14 +15,8 @@ import { allEvents, readPinned } from '../record/pinned-run.ts'
 import { readOwnProjection, readPortValues } from '../record/projections.ts'
 import { readAnswerSources, readChain } from '../research/stored-chain.ts'
 import { type AttemptEnd, type Failure, type Produced, toFailure } from './attempt-outcome.ts'
-import {
-  type BlockCall,
-  type BlockReport,
-  childRunKey,
-  reportBlock,
-  retryBlock,
-  wasClaimedWithChild,
-} from './block-call.ts'
+import { type BlockCall, childRunKey, wasClaimedWithChild } from './block-call.ts'
+import { type BlockReport, reportBlock, retryBlock } from './block-report.ts'
 import { findNextAttempt } from './claim.ts'
 import { endAttempt, raiseUnlessDone } from './end.ts'
 import { resolveBlockInputs } from './inputs.ts'

@@ -5,7 +5,7 @@ import { approvalId } from '../../shared/runs/ids.ts'
 import { ordinal, PHASE, readOrdinal, workingLeg } from '../../shared/runs/lane.ts'
 import type { Append, Appended, LeasePool, RunKey } from '../../shared/runs/run-store.ts'
 import type { BlockProjection } from '../../shared/runs/run-store-items.ts'
-import { leaseForAttempt, type ProviderLease } from '../provider-call.ts'
+import { leaseForAttempt, type ProviderLease } from '../provider-lease.ts'
 import { LEASE_MS, readOwnProjection } from '../record/projections.ts'
 import { chargeFor, recordEvents } from '../record/record-events.ts'
 import {
@@ -16,9 +16,9 @@ import {
   laneOwnerOf,
   nextAnsweredPhase,
   type Resumed,
-  retryBlock,
   unaskedCondition,
 } from './block-call.ts'
+import { retryBlock } from './block-report.ts'
 import { itemsUsage } from './budget.ts'
 import { chargeMeter } from './meter.ts'
 import type { PreparedAttempt } from './prepare.ts'

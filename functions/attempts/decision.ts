@@ -4,7 +4,8 @@ import type { HeadApproval, RestartMode } from '../../shared/runs/head.ts'
 import { approvalId } from '../../shared/runs/ids.ts'
 import { shortRedacted } from '../../shared/text/short-text.ts'
 import { expireApproval } from '../runs/due-approvals.ts'
-import { askPerson, type BlockCall, type OpenQuestion, type PersonAnswer } from './block-call.ts'
+import type { BlockCall, OpenQuestion, PersonAnswer } from './block-call.ts'
+import { askPerson } from './block-report.ts'
 import { findQuestion } from './question.ts'
 
 /** A rejection that another run is to take the place of this one for, and what it is where that cannot be. */

@@ -11,18 +11,15 @@ import { endRun } from '../runs/end-run.ts'
 import type { AttemptEnd, Failure, Recorded } from './attempt-outcome.ts'
 import {
   appendBase,
-  askPerson,
   type BlockCall,
   type BlockInputs,
-  type BlockReport,
   endStep,
   eventBase,
   freedByEnd,
   laneOwnerOf,
-  reportBlock,
-  retryBlock,
   unaskedCondition,
 } from './block-call.ts'
+import { askPerson, type BlockReport, reportBlock, retryBlock } from './block-report.ts'
 import { bounceFacts } from './bounce.ts'
 import { appendWithUse, eventsWithUse } from './budget.ts'
 import { questionFor } from './question.ts'

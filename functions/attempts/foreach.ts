@@ -10,14 +10,8 @@ import type { Json } from '../../shared/text/json.ts'
 import { shortRedacted } from '../../shared/text/short-text.ts'
 import { readPortValues, recoverProjection } from '../record/projections.ts'
 import { type AttemptEnd, type Failure, type Produced, toFailure } from './attempt-outcome.ts'
-import {
-  type BlockCall,
-  type BlockInputs,
-  type BlockReport,
-  reportAwaitingBounce,
-  reportBlock,
-  reportRecorded,
-} from './block-call.ts'
+import type { BlockCall, BlockInputs } from './block-call.ts'
+import { type BlockReport, reportAwaitingBounce, reportBlock, reportRecorded } from './block-report.ts'
 import { claimAttempt, findNextAttempt, type OpenAttempt } from './claim.ts'
 import { finishAttempt, skipBlock } from './end.ts'
 import { type BegunItems, begunItems, readStoredInputs, storeInputs } from './inputs.ts'

@@ -15,15 +15,8 @@ import { createRun } from '../runs/create-run.ts'
 import { prepareResearchRun, RESEARCH_DEADLINE_SEC } from '../runs/prepare-research-run.ts'
 import { advanceBlock, failBlockOnFault } from './advance.ts'
 import { type Failure, toFailure } from './attempt-outcome.ts'
-import {
-  type BlockCall,
-  type BlockReport,
-  openBlockCall,
-  reportBlock,
-  reportRecorded,
-  retryBlock,
-  wasClaimedWithChild,
-} from './block-call.ts'
+import { type BlockCall, openBlockCall, wasClaimedWithChild } from './block-call.ts'
+import { type BlockReport, reportBlock, reportRecorded, retryBlock } from './block-report.ts'
 import { childCaps, childReserve } from './budget.ts'
 import { type ChildOrder, childRunBase, prepareChildRun, refuseTooDeepChild } from './child-start.ts'
 import { claimAttempt, findNextAttempt, type OpenAttempt, recordPreGateVerdicts } from './claim.ts'

@@ -1,5 +1,6 @@
 import { type AttemptEnd, toFailure } from './attempt-outcome.ts'
-import { type BlockCall, type BlockReport, reportBlock, reportRecorded } from './block-call.ts'
+import type { BlockCall } from './block-call.ts'
+import { type BlockReport, reportBlock, reportRecorded } from './block-report.ts'
 import { bounceFeedback } from './bounce.ts'
 import { type Claimed, claimAttempt, findNextAttempt } from './claim.ts'
 import { dispatchBlock } from './dispatch.ts'

@@ -1,6 +1,6 @@
 import { Fault } from '../../shared/errors.ts'
-import { type Watcher, watchDispatch } from '../provider-call.ts'
 import { LEASE_MS } from '../record/projections.ts'
+import { type Watcher, watchDispatch } from '../watch-dispatch.ts'
 import type { BlockCall } from './block-call.ts'
 
 const RENEW_MS = 10_000

@@ -1,13 +1,6 @@
 import { TOKEN_ROUTES } from '../../shared/api/token-routes.ts'
-import {
-  holdsScope,
-  MAIN_TENANT,
-  otherPersonName,
-  type Principal,
-  personName,
-  principalName,
-  type Scope,
-} from '../../shared/auth/principal.ts'
+import { MAIN_TENANT, otherPersonName, type Principal, personName, principalName } from '../../shared/auth/principal.ts'
+import { holdsScope, type Scope } from '../../shared/auth/scopes.ts'
 import { newToken, type StoredToken, showToken, TOKEN_BYTES } from '../../shared/auth/token.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Settings } from '../../shared/settings/settings.ts'

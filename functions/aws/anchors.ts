@@ -5,7 +5,7 @@ import {
   S3Client,
   type S3ClientConfig,
 } from '@aws-sdk/client-s3'
-import { type Anchors, type AnchorVersion, anchorKey, anchorPrefix } from '../../shared/runs/hash-chain.ts'
+import { type Anchors, type AnchorVersion, anchorKey, anchorPrefix } from '../../shared/runs/anchors.ts'
 import { canonicalJson } from '../../shared/text/canonical-json.ts'
 import { sha256 } from '../../shared/text/hash.ts'
 import type { Core } from './core.ts'

@@ -15,6 +15,7 @@ import type { DispatchRequest, Provider } from '../../shared/providers/provider.
 import type { BedrockSettings } from '../../shared/providers/settings.ts'
 import type { Json } from '../../shared/text/json.ts'
 import { failureFault, readReason, refusedFault, retryAfterMs } from '../providers/faults.ts'
+import { networkFault, silenceFault, timeoutFault } from '../providers/network-faults.ts'
 import {
   answerSchema,
   invalidAnswerFault,
@@ -22,15 +23,7 @@ import {
   needsJsonObject,
   type Usage,
 } from '../providers/model-answers.ts'
-import {
-  DEFAULT_TIMEOUT_MS,
-  networkFault,
-  type ReadPrice,
-  type SilenceWatch,
-  silenceFault,
-  timeoutFault,
-  watchSilence,
-} from '../providers/remote.ts'
+import { DEFAULT_TIMEOUT_MS, type ReadPrice, type SilenceWatch, watchSilence } from '../providers/remote.ts'
 
 /**
  * Models of Amazon Bedrock, by Converse: the answer is read as a stream where the model has one. Credentials are those

@@ -1,5 +1,5 @@
 import type { Isolate } from '../../shared/ports/isolate.ts'
-import { createIsolate } from '../isolate/run-isolate.ts'
+import { createIsolate } from '../isolate/isolate-pool.ts'
 
 /**
  * The Isolate port: child processes inside the sandbox. Their program is a bundle of its own beside this one,

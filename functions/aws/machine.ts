@@ -19,14 +19,9 @@ import {
   type TokenAnswer,
 } from '../../shared/runs/machine.ts'
 import type { Core } from './core.ts'
-import {
-  createInlineMachines,
-  type MachineUse,
-  type MachineUses,
-  machineBeingRemovedFault,
-  machineUsesOn,
-} from './inline-machines.ts'
+import { createInlineMachines, machineBeingRemovedFault } from './inline-machines.ts'
 import { machineArn, partArn, readMachineId } from './machine-id.ts'
+import { type MachineUse, type MachineUses, machineUsesOn } from './machine-uses.ts'
 import { tableClient } from './run-store/table.ts'
 import { CLIENT_OPTIONS, sdkFault } from './sdk.ts'
 

@@ -1,7 +1,8 @@
 import { GRAPH_ROUTES } from '../../shared/api/graph-routes.ts'
 import { Fault } from '../../shared/errors.ts'
 import { changeHandler } from '../http-handler.ts'
-import { requireEntityId, writeGraph } from './write-graph.ts'
+import { requireEntityId } from './require-entity-id.ts'
+import { writeGraph } from './write-graph.ts'
 
 export const handler = changeHandler({
   name: 'delete-entity',

@@ -1,6 +1,6 @@
 import { GRAPH_ROUTES } from '../../shared/api/graph-routes.ts'
 import { httpHandler } from '../http-handler.ts'
-import { requireEntityId, unknownEntityFault } from './write-graph.ts'
+import { requireEntityId, unknownEntityFault } from './require-entity-id.ts'
 
 export const handler = httpHandler({
   name: 'get-entity',

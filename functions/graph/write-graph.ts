@@ -1,6 +1,5 @@
 import type { ItemResult } from '../../shared/api/graph-routes.ts'
-import { Fault, type Issue } from '../../shared/errors.ts'
-import { refuseEntityId } from '../../shared/graph/entity-id.ts'
+import type { Issue } from '../../shared/errors.ts'
 import type { EntityOutcome } from '../../shared/graph/graph-store.ts'
 import type { World } from '../../shared/world.ts'
 
@@ -49,19 +48,4 @@ function firstOf([first]: readonly Issue[]): string {
 function resultOf(outcome: EntityOutcome | undefined): Omit<ItemResult, 'at' | 'id'> {
   if (outcome?.outcome === 'failed') return { ok: false, error: { code: outcome.code, message: outcome.message } }
   return { ok: true, ...(outcome === undefined ? {} : { outcome: outcome.outcome }) }
-}
-
-/** The id of a path; a refused one is not repeated. Fault InvalidInput bad_entity_id. */
-export function requireEntityId({ entity_id }: { readonly entity_id: string }): string {
-  const refusal = refuseEntityId(entity_id)
-  if (refusal === undefined) return entity_id
-  throw new Fault('InvalidInput', 'bad_entity_id', `Cannot look for this entity: ${refusal.message}`, {
-    facts: { reason: refusal.reason },
-  })
-}
-
-export function unknownEntityFault(): Fault {
-  const message =
-    'Cannot find this entity: the graph has none of that id. GET /api/graph/search finds entities by words.'
-  return new Fault('NotFound', 'unknown_entity', message)
 }

@@ -4,7 +4,7 @@ import { closeEscapes } from './close-escapes.ts'
 import { type IsolateEngine, type Job, OUT_OF_TIME, type Reply, type TimedJob, type Work } from './isolate-messages.ts'
 
 /**
- * The child process of run-isolate.ts: loads its engine (argv), says it is ready, then answers one job
+ * The child process of isolate-child.ts: loads its engine (argv), says it is ready, then answers one job
  * after the other. Its heap is bounded by V8's flag and its time by being killed (watch).
  */
 ignoreTerminal()

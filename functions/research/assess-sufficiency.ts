@@ -1,7 +1,7 @@
 import { ASSESS_SYSTEM, assessPrompt } from '../../shared/prompts/research.ts'
 import type { ChainState } from '../../shared/research/chain-state.ts'
 import { type AssessmentOutput, assessByDefault } from '../../shared/research/payloads/stage-outputs.ts'
-import { readAssessmentAnswer } from '../../shared/research/prompt-budget.ts'
+import { readAssessmentAnswer } from '../../shared/research/read-answers.ts'
 import { stageAfterAssessment } from '../../shared/research/stages.ts'
 import { refinedQueries, type SubQuery } from '../../shared/research/sub-queries.ts'
 import { canonicalJson } from '../../shared/text/canonical-json.ts'

@@ -8,14 +8,9 @@ import { ordinal, PHASE, readOrdinal } from '../../shared/runs/lane.ts'
 import type { LaneStands } from '../../shared/runs/run-store.ts'
 import { amountOfUsage, spentOfUsage } from '../../shared/runs/usage-cost.ts'
 import type { CallOrigin } from '../../shared/telemetry/telemetry-port.ts'
-import {
-  chargedAnswer,
-  leasedProvider,
-  mayHaveUsed,
-  toMicros,
-  tracedProvider,
-  watchDispatch,
-} from '../provider-call.ts'
+import { chargedAnswer, mayHaveUsed, toMicros, tracedProvider } from '../provider-call.ts'
+import { leasedProvider } from '../provider-lease.ts'
+import { watchDispatch } from '../watch-dispatch.ts'
 import { NO_TIME, type StageCall, stageLane, stageSupersededFault, timeLeft, tokensLeft } from './stage-call.ts'
 
 /** `skipped`: it was not made; `failed`: nobody answered. Both say why, as the middle of a sentence. */

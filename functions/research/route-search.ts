@@ -7,8 +7,9 @@ import {
   routeByDefault,
 } from '../../shared/research/payloads/route-decision.ts'
 import type { ClassifierOutput } from '../../shared/research/payloads/stage-outputs.ts'
-import { candidatesForPrompt, promptTokenBudget, readRouteAnswer } from '../../shared/research/prompt-budget.ts'
+import { candidatesForPrompt, promptTokenBudget } from '../../shared/research/prompt-budget.ts'
 import { retightenedHints } from '../../shared/research/question/search-hints.ts'
+import { readRouteAnswer } from '../../shared/research/read-answers.ts'
 import { stageAfterRoute } from '../../shared/research/stages.ts'
 import type { Json } from '../../shared/text/json.ts'
 import { type Asked, askModel, toReading } from './ask-model.ts'

@@ -1,5 +1,6 @@
 import { contextKeysOf } from '../../shared/approvals/decision-binding.ts'
-import { holdsScope, type Principal, principalName } from '../../shared/auth/principal.ts'
+import { type Principal, principalName } from '../../shared/auth/principal.ts'
+import { holdsScope } from '../../shared/auth/scopes.ts'
 import type { Dag } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Meta } from '../../shared/runs/run-store.ts'

@@ -1,20 +1,10 @@
-import type { FaultName } from '../../shared/errors.ts'
 import type { FinalStatus } from '../../shared/goals/decision-table.ts'
 import type { EventData, NewEvent } from '../../shared/runs/event.ts'
-import {
-  blockOutcome,
-  type Head,
-  OUTBOX_GRACE_MS,
-  type OutboxEntry,
-  type RunState,
-  shownState,
-} from '../../shared/runs/head.ts'
+import { type Head, OUTBOX_GRACE_MS, type OutboxEntry, type RunState, shownState } from '../../shared/runs/head.ts'
 import { ordinal, PHASE, readOrdinal } from '../../shared/runs/lane.ts'
-import type { Execution } from '../../shared/runs/machine.ts'
 import type { Appended, Meta, RunKey } from '../../shared/runs/run-store.ts'
 import { redactSecrets } from '../../shared/text/redact.ts'
 import type { World } from '../../shared/world.ts'
-import { readPinned } from '../record/pinned-run.ts'
 import { notifyEntry } from './due-approvals.ts'
 
 interface Ending {
@@ -152,122 +142,9 @@ function isOver({ deadline_at, queued }: Head, now: number): boolean {
   return queued !== true && Date.parse(deadline_at) <= now
 }
 
-/**
- * Whether the block this run was opened for still waits for it. A run that nobody opened always goes on. A parent that
- * ended before its child was there could not stop it: so a child asks before it starts, and at each look of the sweep.
- */
-export async function isAwaited({ runs }: Pick<World, 'runs'>, { tenant, run_id, parent }: Meta): Promise<boolean> {
-  if (parent === undefined) return true
-  const head = await runs.head({ tenant, run_id: parent.run_id })
-  if (head?.state !== 'running') return false
-  const lane = Object.keys(head.children).find((key) => head.children[key] === run_id)
-  return lane !== undefined && readOrdinal(head.lanes[lane] ?? 0).outcome === undefined
-}
-
-/** Cancels a child whose parent's block has ended without it. */
-export async function endUnawaitedChild(
-  world: Pick<World, 'runs' | 'outbox' | 'clock' | 'settings'>,
-  meta: Meta,
-): Promise<void> {
-  const { tenant, run_id, parent } = meta
-  const reason = `block "${parent?.block_id}" of its parent run ${parent?.run_id} does not wait for it any more`
-  await endRun(world, { tenant, run_id }, { state: 'cancelled', code: 'parent_ended', reason, stop: true })
-}
-
-/** Children stopped at a time. */
-const TOGETHER = 10
-
-/**
- * Stops the child runs that blocks of an ended run still waited for, as runs of their own: terminal state first. One
- * that has ended, or that is not there, is as good as stopped (`isAwaited` keeps a late one from starting).
- */
-export async function stopChildren(
-  world: Pick<World, 'runs' | 'outbox' | 'clock' | 'settings'>,
-  { tenant, run_id }: RunKey,
-  cause: string,
-): Promise<void> {
-  const head = await world.runs.head({ tenant, run_id })
-  const children = head === undefined ? [] : unfinishedChildIds(head)
-  const reason = `its parent run ${run_id} ended: ${cause}`
-  for (let i = 0; i < children.length; i += TOGETHER) {
-    const stops = children
-      .slice(i, i + TOGETHER)
-      .map((child) =>
-        endRun(world, { tenant, run_id: child }, { state: 'cancelled', code: 'parent_ended', reason, stop: true }),
-      )
-    await Promise.all(stops)
-  }
-}
-
-/** The child run of a block that was stopped alone. */
-export async function stopChild(
-  world: Pick<World, 'runs' | 'outbox' | 'clock' | 'settings'>,
-  { tenant, run_id }: RunKey,
-  { child, cause }: { readonly child: string; readonly cause: string },
-): Promise<void> {
-  const reason = `its parent run ${run_id} does not wait for it any more: ${cause}`
-  await endRun(world, { tenant, run_id: child }, { state: 'cancelled', code: 'parent_ended', reason, stop: true })
-}
-
 /** Ids of the child runs whose blocks have no outcome yet. `head` with every lane. */
 export function unfinishedChildIds({ children, lanes }: Pick<Head, 'children' | 'lanes'>): readonly string[] {
   return Object.entries(children).flatMap(([lane, child]) =>
     readOrdinal(lanes[lane] ?? 0).outcome === undefined ? [child] : [],
   )
-}
-
-/**
- * An execution that ended outside our view (failed, timed out, aborted, lost) fails its run, in words; a child nobody
- * waits for is cancelled.
- */
-export async function reconcileRun(world: World, run: RunKey, head: Head): Promise<void> {
-  const meta = await world.runs.meta(run)
-  if (meta === undefined || head.outbox.some(({ kind }) => kind === 'start_run')) return
-  if (!(await isAwaited(world, meta))) return endUnawaitedChild(world, meta)
-  const execution = await world.machine.describe(meta.machine, run.run_id)
-  if (execution === undefined || execution.status === 'RUNNING') return
-  const at = await unfinishedWords(world, run).catch(() => '')
-  const reason = `its execution ended ${execution.status}${whyWords(execution)}${at} before the run had a verdict`
-  // The execution needs no stop, its children do.
-  const stop = Object.keys(head.children).length > 0
-  await endRun(world, run, { state: 'failed', code: 'execution_ended', reason, stop })
-}
-
-/** A function's error comes as Lambda's JSON: the message of a Fault is for people, a trace never is. */
-function whyWords({ error, cause = '' }: Execution): string {
-  if (error === undefined) return cause === '' ? '' : ` (${shortened(cause)})`
-  const message = /^\{"errorType":"[^"]*","errorMessage":("(?:[^"\\]|\\.)*")/.exec(cause)?.[1]
-  if (message === undefined) return ` (${error}${cause === '' ? '' : `: ${shortened(cause)}`})`
-  return ` (${error}: ${Object.hasOwn(OURS, error) ? shortened(JSON.parse(message)) : 'unexpected, the log has it'})`
-}
-
-/** Only their messages are written for people; others may show internals. */
-const OURS: Readonly<Record<FaultName, true>> = {
-  InvalidInput: true,
-  NotFound: true,
-  Conflict: true,
-  LimitExceeded: true,
-  Unavailable: true,
-  GateFailed: true,
-  Rejected: true,
-  Bug: true,
-}
-
-function shortened(text: string): string {
-  return text.slice(0, 300).toWellFormed()
-}
-
-/** The blocks that were at work or next: one of them is what the execution ended on. */
-async function unfinishedWords(world: World, run: RunKey): Promise<string> {
-  const pinned = await readPinned(world, run)
-  const { dag } = pinned
-  const head = (await world.runs.head(run)) ?? { lanes: {}, modules: {} }
-  const outcomeOf = (id: string) => blockOutcome(pinned, head, id)
-  const due = dag.blocks.filter(({ id, upstream }) => {
-    return outcomeOf(id) === undefined && upstream.every((other) => outcomeOf(other) !== undefined)
-  })
-  if (due.length === 0) return ''
-  const named = due.slice(0, 3).map(({ id }) => `"${id}"`)
-  const more = due.length > 3 ? ` and ${due.length - 3} more` : ''
-  return ` at block ${named.join(', ')}${more}`
 }

@@ -1,4 +1,5 @@
-import { type GoalEvaluation, pivotFeedback } from '../../shared/goals/completion.ts'
+import type { GoalEvaluation } from '../../shared/goals/completion.ts'
+import { pivotFeedback } from '../../shared/goals/pivot-feedback.ts'
 import { runIdOfKey } from '../../shared/runs/ids.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import { canonicalJson } from '../../shared/text/canonical-json.ts'

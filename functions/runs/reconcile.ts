@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import { functionHandler } from '../handler.ts'
 import { MachineInputSchema, toRunKey } from '../record/pinned-run.ts'
-import { reconcileRun } from './end-run.ts'
+import { reconcileRun } from './reconcile-run.ts'
 
 /**
  * Step Functions' "Execution Status Change" for an execution that failed, timed out or was aborted: its run fails at

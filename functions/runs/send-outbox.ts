@@ -1,14 +1,15 @@
 import * as z from 'zod'
 import { Fault } from '../../shared/errors.ts'
-import { type Anchor, hashAfter } from '../../shared/runs/hash-chain.ts'
+import type { Anchor } from '../../shared/runs/anchors.ts'
+import { hashAfter } from '../../shared/runs/hash-chain.ts'
 import type { OutboxEntry } from '../../shared/runs/head.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import { isEndpointDue } from '../../shared/webhooks/endpoint-deliveries.ts'
 import type { World } from '../../shared/world.ts'
 import { functionHandler } from '../handler.ts'
 import { sendAnswerWebhook } from '../research/research-answer.ts'
-import { stopChild, stopChildren } from './end-run.ts'
 import { releaseSlot } from './slots.ts'
+import { stopChild, stopChildren } from './stop-children.ts'
 
 /**
  * Performs what a run owes to the world: each entry was written in the same update as its cause, each effect is

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type GoalEnding, goalEnding } from '../../shared/goals/completion.ts'
+import { type GoalEnding, goalEnding } from '../../shared/goals/goal-ending.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { blockEpoch, blockOutcome, type Head } from '../../shared/runs/head.ts'
 import { readOrdinal } from '../../shared/runs/lane.ts'

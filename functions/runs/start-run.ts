@@ -14,11 +14,14 @@ import { writeLoopEntity } from '../research/stored-chain.ts'
 import { endIfHeld } from './admit-run.ts'
 import { authoredParts, carriedParts, requireAuthor } from './authoring.ts'
 import { type BegunRun, beginRun, type RunRequest } from './begin-run.ts'
-import { type ContinuedRun, givenContext, readContinuedRun, requestKeys, takeArtifacts } from './context.ts'
-import { childDocuments, compareWithDeployed, readDocument } from './documents.ts'
-import { endRun, endUnawaitedChild, isAwaited } from './end-run.ts'
+import { childDocuments } from './child-documents.ts'
+import { givenContext, requestKeys } from './context.ts'
+import { type ContinuedRun, readContinuedRun, takeArtifacts } from './continued-run.ts'
+import { compareWithDeployed, readDocument } from './documents.ts'
+import { endRun } from './end-run.ts'
 import { linkLineage } from './lineage.ts'
 import { prepareStartValues } from './start-values.ts'
+import { endUnawaitedChild, isAwaited } from './stop-children.ts'
 
 /**
  * The only function that starts executions: POST /api/dag/run, and the asynchronous invoke of the outbox for a run

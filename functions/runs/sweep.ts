@@ -7,8 +7,9 @@ import type { World } from '../../shared/world.ts'
 import { functionHandler } from '../handler.ts'
 import { allEvents, readPinned } from '../record/pinned-run.ts'
 import { expireApproval, remindOrEscalate } from './due-approvals.ts'
-import { endIfOverdue, endRun, reconcileRun, unfinishedChildIds } from './end-run.ts'
+import { endIfOverdue, endRun, unfinishedChildIds } from './end-run.ts'
 import { admitSuccessor, predecessorOf } from './lineage.ts'
+import { reconcileRun } from './reconcile-run.ts'
 import { ensureSlot, fillSlots, keepSlots } from './slots.ts'
 
 const PER_SWEEP = 100

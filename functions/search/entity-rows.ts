@@ -1,6 +1,6 @@
+import { cutPassages } from '../../shared/graph/cut-passages.ts'
 import { type Entity, entityEdges, entityTime, entityType } from '../../shared/graph/entity.ts'
 import { readableTriples } from '../../shared/graph/opaque-triples.ts'
-import { cutPassages } from '../../shared/graph/search-words.ts'
 import { isEdge, type Triple } from '../../shared/graph/triple.ts'
 import { sha256 } from '../../shared/text/hash.ts'
 

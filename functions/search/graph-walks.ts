@@ -1,12 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { followRelations, type RelationWord, type TypedGraph } from '../../shared/graph/follow-relations.ts'
+import { buildAdjacency, personalisedPageRank } from '../../shared/graph/page-rank.ts'
 import type { DiffusionQuery, FollowQuery, SearchHit } from '../../shared/graph/search-index.ts'
-import {
-  buildAdjacency,
-  followRelations,
-  personalisedPageRank,
-  type RelationWord,
-  type TypedGraph,
-} from '../../shared/graph/search-walks.ts'
 import { isStopWord, plainWord, searchWords } from '../../shared/graph/search-words.ts'
 import { parseSearch } from './passage-query.ts'
 import { scoredHits } from './search.ts'

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { cutSnippet } from '../../shared/graph/cut-passages.ts'
 import { LOOKUP_LIMIT, type SearchHit, type SearchIndex, type SearchQuery } from '../../shared/graph/search-index.ts'
-import { cutSnippet } from '../../shared/graph/search-words.ts'
 import { lookupName } from './entity-rows.ts'
 import { PASSAGE_SPAN } from './index-file.ts'
 import { type FilterSql, type Found, filterSql, findPassages, parseSearch } from './passage-query.ts'

@@ -1,8 +1,9 @@
 import { type ArnComponents, ArnFormat, type Stack } from 'aws-cdk-lib'
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import { bedrockModel } from '../../shared/providers/settings.ts'
+import { anchorPrefix } from '../../shared/runs/anchors.ts'
 import { RUN_INDEXES } from '../../shared/runs/dynamodb-table.ts'
-import { anchorPrefix } from '../../shared/runs/hash-chain.ts'
+import { type AskedModel, modelsBehind } from './bedrock-models.ts'
 import type { Right } from './grants.ts'
 import type { Names } from './names.ts'
 
@@ -104,12 +105,6 @@ export function functionArn(stack: Stack, names: Names, name: string): string {
   return stack.formatArn({ service: 'lambda', resource: 'function', resourceName, arnFormat })
 }
 
-/** A model of Bedrock that the stage's settings list, and where it is asked; undefined = in the stage's own region. */
-export interface AskedModel {
-  readonly id: string
-  readonly region: string | undefined
-}
-
 /**
  * Asking exactly this model. A profile answers from models of several regions, which must be allowed too, but only for
  * calls that come through the profile. Converse is authorised as InvokeModel, its stream as the other.
@@ -121,13 +116,6 @@ function modelStatements({ id, region: asked }: AskedModel, stack: Stack): Polic
   if (model.kind === 'foundation') return [asking([arn(`${region}::foundation-model/${model.id}`)])]
   const named = model.kind === 'arn' ? model.arn : arn(`${region}:${stack.account}:inference-profile/${model.id}`)
   return [asking([named]), ...modelsBehind(id).map((behind) => behindProfile(arn(behind), named))]
-}
-
-/** What a profile answers from, as the ends of ARNs; of an application's own profile only AWS knows the model. */
-export function modelsBehind(id: string): readonly string[] {
-  const model = bedrockModel(id)
-  if (model.kind === 'foundation' || (model.kind === 'arn' && !model.profile)) return []
-  return [`*::foundation-model/${model.kind === 'profile' ? model.model : '*'}`]
 }
 
 const ACTIONS = ['bedrock:InvokeModel', 'bedrock:InvokeModelWithResponseStream']

@@ -1,8 +1,9 @@
 import { type Stack, Validations } from 'aws-cdk-lib'
 import { CfnFunction } from 'aws-cdk-lib/aws-lambda'
 import { MAIN_TENANT } from '../../shared/auth/principal.ts'
-import { anchorPrefix } from '../../shared/runs/hash-chain.ts'
-import { type AskedModel, type ChosenRights, modelsBehind } from './access.ts'
+import { anchorPrefix } from '../../shared/runs/anchors.ts'
+import type { ChosenRights } from './access.ts'
+import { type AskedModel, modelsBehind } from './bedrock-models.ts'
 import type { Names } from './names.ts'
 
 /** Findings of cdk-nag that are one decision. A finding without an acknowledgement fails synthesis. */

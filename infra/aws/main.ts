@@ -7,9 +7,9 @@ import { buildApp } from './build-app.ts'
 import { bundleFunctions } from './bundle.ts'
 import { readDeploySettings } from './deploy-settings.ts'
 import { readDeployedDags } from './deployed-dags.ts'
-import { requireSmallTemplates } from './documents-stack.ts'
 import { stageNames } from './names.ts'
 import { readStageSettings, withCdkContext } from './stage-settings.ts'
+import { requireSmallTemplates } from './template-limits.ts'
 
 /** What `cdk synth`, `cdk deploy` and `npm run synth` start (cdk.json): needs no credentials and no network. */
 const built = mkdtempSync(join(tmpdir(), 'sluice-synth-'))

@@ -1,9 +1,9 @@
 import * as z from 'zod'
-import { createIsolate } from '../../functions/isolate/run-isolate.ts'
+import { createIsolate } from '../../functions/isolate/isolate-pool.ts'
 import { judgeGate, replayVerdict } from '../../shared/gates/judge.ts'
 import { parseCheck } from '../../shared/gates/parse-check.ts'
 import type { Json } from '../../shared/text/json.ts'
-import { splitLines } from '../../shared/text/json-limits.ts'
+import { splitLines } from '../../shared/text/split-lines.ts'
 
 /**
  * The program behind `sluice gates check --ndjson`: a line {"id","check","inputs","outputs","measured","answer","at",

@@ -1,6 +1,6 @@
 import { problemOf } from '../../shared/api/problem.ts'
 import { Fault } from '../../shared/errors.ts'
-import { createLog } from './core.ts'
+import { createLog } from './clock-and-log.ts'
 import { firstTokenFiles } from './login.ts'
 import { openPlace, type Place } from './place.ts'
 import { readSettings } from './settings.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { createIsolate } from '../../functions/isolate/run-isolate.ts'
+import { createIsolate } from '../../functions/isolate/isolate-pool.ts'
 import { createProviders } from '../../functions/providers/registry.ts'
 import { FUNCTIONS } from '../../shared/catalog.ts'
 import type { Http, LimitedAnswer, Shell, ShellAnswer } from '../../shared/gates/gate-ports.ts'

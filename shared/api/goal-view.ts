@@ -2,7 +2,7 @@ import type { CriterionView, EvaluatedCompletion, GoalEvaluation } from '../goal
 import { criterionKind } from '../goals/criteria/registry.ts'
 import type { FinalStatus } from '../goals/decision-table.ts'
 import { DEFAULT_MAX_ATTEMPTS, type GoalContract } from '../goals/goal-contract.ts'
-import type { PivotRecommendation } from '../goals/goal-gate.ts'
+import type { PivotRecommendation } from '../goals/pivot.ts'
 import type { QualityResult } from '../goals/quality-gate.ts'
 import type { TrustResult } from '../goals/trust-gate.ts'
 import type { EventData, RunEvent } from '../runs/event.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Scope } from '../auth/principal.ts'
+import type { Scope } from '../auth/scopes.ts'
 import type { AuthSettings } from '../auth/settings.ts'
 import { ROUTES, type RouteLine } from '../routes.ts'
 import { canonicalJson } from '../text/canonical-json.ts'

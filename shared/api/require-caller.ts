@@ -1,4 +1,5 @@
-import { holdsScope, type Principal, principalName, type Scope } from '../auth/principal.ts'
+import { type Principal, principalName } from '../auth/principal.ts'
+import { holdsScope, type Scope } from '../auth/scopes.ts'
 import { Fault } from '../errors.ts'
 import { ROUTES } from '../routes.ts'
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { SCOPES } from '../auth/principal.ts'
+import { SCOPES } from '../auth/scopes.ts'
 import { TenantSchema } from '../auth/settings.ts'
 import { TokenSchema } from '../auth/token.ts'
 import type { RouteSchema } from './route-schema.ts'

@@ -1,6 +1,6 @@
 import type { Block, Dag } from '../dag/dag.ts'
 import type { Routing } from '../document/bind-agents.ts'
-import { modelCost } from '../plan/cost.ts'
+import { modelCost } from '../plan/model-cost.ts'
 import type { RunBudget } from '../runs/budget.ts'
 
 interface Range {

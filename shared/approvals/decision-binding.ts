@@ -36,7 +36,7 @@ export interface Binding {
 }
 
 /** What is known at the moment of asking. */
-export interface BindingFacts {
+interface BindingFacts {
   readonly dag: Dag
   readonly meta: Pick<Meta, 'dag_hash' | 'overrides' | 'children'>
   readonly context: Readonly<Record<string, Json>>

@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { type Principal, SCOPES, VIAS } from './principal.ts'
+import { type Principal, VIAS } from './principal.ts'
+import { SCOPES } from './scopes.ts'
 
 /** What an authorizer of API Gateway answers (type TOKEN, payload 1.0). Values of the context are plain texts. */
 export interface AuthorizerAnswer {

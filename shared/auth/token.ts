@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { base32 } from '../text/hash.ts'
-import { SCOPES, type Scope } from './principal.ts'
+import { SCOPES, type Scope } from './scopes.ts'
 
 /** A token as it is kept: of its secret only the hash. */
 export interface StoredToken {

@@ -3,17 +3,10 @@ import type { Block, Dag } from '../dag/dag.ts'
 import { Fault } from '../errors.ts'
 import type { MachineText } from '../runs/machine.ts'
 import type { Machine } from './asl.ts'
+import { type ContractedOrder, contractModules, type OrderNode } from './contract-modules.ts'
 import type { CompiledBlock } from './emit-block.ts'
 import { emitMachine, emitPartMachine, placeholderOfPart } from './emit-machine.ts'
-import {
-  type ContractedOrder,
-  contractModules,
-  type NamedJoin,
-  type NamedSequence,
-  nameSteps,
-  type OrderNode,
-  type Signals,
-} from './name-steps.ts'
+import { type NamedJoin, type NamedSequence, nameSteps, type Signals } from './name-steps.ts'
 import { fitsOneMachine, type MachineCaps, splitMachine } from './split-machine.ts'
 import type { Upstream } from './transitive-reduction.ts'
 

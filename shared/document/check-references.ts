@@ -5,9 +5,10 @@ import { didYouMean, listed, quoted, suggest } from '../text/wording.ts'
 import type { BlockDraft } from './block.ts'
 import type { InputTypes } from './port-types.ts'
 import type { Ports } from './ports.ts'
+import type { Reach } from './reachability.ts'
 import type { DocumentDraft } from './read-document.ts'
 import type { Reading } from './sections.ts'
-import { type Reach, refuseUnknownBlock } from './wires.ts'
+import { refuseUnknownBlock } from './wires.ts'
 
 /**
  * Templates of a block (texts of its agent, question of its approval, list of its fan-out, inputs of its child, question of its research): broken

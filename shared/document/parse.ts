@@ -18,10 +18,11 @@ import { checkConditions, checkEntrypointsAndTerminals, checkShownPorts, checkTe
 import type { Work } from './mode-sections.ts'
 import { type InputTypes, inferTypes } from './port-types.ts'
 import type { PortDraft, Ports } from './ports.ts'
+import { checkCycles, reachability } from './reachability.ts'
 import { readDocument } from './read-document.ts'
 import type { LocatedProgram, Reading } from './sections.ts'
 import { type DagWarning, dagWarnings, priceWarnings } from './warnings.ts'
-import { checkCycles, reachability, readWires, type Wire } from './wires.ts'
+import { readWires, type Wire } from './wires.ts'
 
 export type ParseResult =
   | {

@@ -1,5 +1,5 @@
 import { type CompletionSettings, type Dag, DEFAULT_COMPLETION, type PortType } from '../dag/dag.ts'
-import { readUnboundContract } from '../goals/goal-contract.ts'
+import { readUnboundContract } from '../goals/bind-contract.ts'
 import { LIMITS } from '../limits.ts'
 import type { Problem } from '../text/document-problems.ts'
 import type { Json } from '../text/json.ts'

@@ -2,7 +2,8 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import { ProgramProblem } from '../errors.ts'
 import type { Isolated } from '../ports/isolate.ts'
 import type { Json } from '../text/json.ts'
-import { linearPattern, memoizeLast } from '../text/linear-pattern.ts'
+import { linearPattern } from '../text/linear-pattern.ts'
+import { memoizeLast } from '../text/memoize-last.ts'
 import { safeOneLine } from '../text/redact.ts'
 
 /** Errors told of one value. */

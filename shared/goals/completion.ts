@@ -1,17 +1,9 @@
 import type { CriterionStatus, EvidenceSource } from './criteria/criterion.ts'
 import { decideFinalStatus, type FinalStatus, type NextAction, readBlockers, readClaim } from './decision-table.ts'
 import { type Evidence, type EvidenceArtifact, type EvidenceText, readEvidence, saysNothing } from './evidence.ts'
-import {
-  type CriterionResult,
-  type GoalAttempt,
-  type GoalGateResult,
-  type GoalStatus,
-  judgeGoal,
-  markBlockedByHistory,
-  type PivotRecommendation,
-  recommendPivot,
-} from './goal-gate.ts'
+import { type CriterionResult, type GoalGateResult, type GoalStatus, judgeGoal } from './goal-gate.ts'
 import { MOST_MARKERS } from './marker.ts'
+import { type GoalAttempt, markBlockedByHistory, type PivotRecommendation, recommendPivot } from './pivot.ts'
 import { judgeQuality, type QualityProfile, type QualityResult } from './quality-gate.ts'
 import { readGoalContract } from './read-contract.ts'
 import { judgeTrust, type TrustResult } from './trust-gate.ts'
@@ -262,88 +254,4 @@ export interface GoalEvaluation extends EvaluatedCompletion {
   readonly request: CompletionRequest
   /** What the run recorded and what was no evidence all the same: an artifact that is not in the object store. */
   readonly left_out?: readonly { readonly artifact: string; readonly why: string }[]
-}
-
-/** How a judged run ends: its state, a code of docs/errors.md, and one sentence without a full stop. */
-export interface GoalEnding {
-  readonly state: 'completed' | 'partial' | 'blocked' | 'failed' | 'cancelled'
-  readonly code: string
-  readonly reason: string
-  readonly final_status: FinalStatus
-  readonly row: string
-}
-
-const STATES = {
-  SUCCESS: 'completed',
-  PARTIAL: 'partial',
-  BLOCKED: 'blocked',
-  FAILED: 'failed',
-  ABORTED: 'cancelled',
-} as const satisfies Record<FinalStatus, GoalEnding['state']>
-
-/** The end that a completion gives its run; `words` say how its blocks ended. */
-export function goalEnding(completion: Completion, words: string): GoalEnding {
-  const { final_status, row } = completion
-  return {
-    state: STATES[final_status],
-    code: codeOf(completion),
-    reason: reasonOf(completion, words),
-    final_status,
-    row,
-  }
-}
-
-/** What is wanted next tells what was missing; where nothing is, a claim was worse than what the gates say. */
-const CODES: Readonly<Record<Completion['action'], string>> = {
-  accept: 'completed',
-  pivot: 'goal_missed',
-  rework_and_pivot: 'goal_missed',
-  rework_trust: 'trust_failed',
-  fix_quality: 'quality_failed',
-  none: 'goal_out_of_reach',
-}
-
-const CLAIMED: Readonly<Record<FinalStatus, string>> = {
-  SUCCESS: 'completed',
-  PARTIAL: 'claimed_partial',
-  BLOCKED: 'claimed_blocked',
-  FAILED: 'claimed_failed',
-  ABORTED: 'claimed_aborted',
-}
-
-function codeOf({ final_status, goal_status, action }: Completion): string {
-  const isClaimed = action === 'none' && !(final_status === 'BLOCKED' && goal_status === 'BLOCKED')
-  return isClaimed ? CLAIMED[final_status] : CODES[action]
-}
-
-function reasonOf({ final_status, warnings, met_count, total_count, row }: Completion, words: string): string {
-  const messages = warnings.map(({ message }) => message)
-  if (final_status !== 'SUCCESS' && messages.length > 0) return `${messages.join('; ')} (${row})`
-  const criteria = total_count === 0 ? 'there is no goal contract' : `${met_count}/${total_count} criteria passed`
-  return [`${words}; ${criteria} (${row})`, ...messages].join('; ')
-}
-
-/** More suggestions than a reader takes in, and longer ones, are cut: the evaluation has them whole. */
-const MOST_SUGGESTIONS = 50
-const LONGEST_SUGGESTION = 600
-
-/** What the next attempt at a goal is told: what this one missed, what to change, and what a person says about it. */
-interface PivotFeedback {
-  readonly text: string
-  readonly suggestions: readonly string[]
-}
-
-export function pivotFeedback({ met_count, total_count, pivot }: Completion, words?: string): PivotFeedback {
-  const { attemptNumber, maxAttempts } = pivot
-  const suggestions = pivot.suggestions
-    .slice(0, MOST_SUGGESTIONS)
-    .map((one) => one.slice(0, LONGEST_SUGGESTION).toWellFormed())
-  const rest = pivot.suggestions.length - suggestions.length
-  const lines = [
-    `Attempt ${attemptNumber} of ${maxAttempts} did not reach the goal: ${met_count}/${total_count} criteria are met.`,
-    ...suggestions.map((one) => `- ${one}`),
-    ...(rest === 0 ? [] : [`- and ${rest} more`]),
-    ...(words === undefined ? [] : ['A person says:', words]),
-  ]
-  return { text: lines.join('\n'), suggestions }
 }

@@ -5,15 +5,8 @@ import type { Json } from '../text/json.ts'
 import { lineFinder, locate, type Path, pathText, type Source } from '../text/source-position.ts'
 import { quoted } from '../text/wording.ts'
 import { type ReadDocument, readObject, readYaml } from '../text/yaml.ts'
-import {
-  type BoundContract,
-  bindContract,
-  contractProblems,
-  contractWithDefaults,
-  criteriaOf,
-  type GoalContract,
-  memberOf,
-} from './goal-contract.ts'
+import { type BoundContract, bindContract } from './bind-contract.ts'
+import { contractProblems, contractWithDefaults, criteriaOf, type GoalContract, memberOf } from './goal-contract.ts'
 
 /** One thing wrong with a goal contract. Line and column are 1-based, and absent where it came as an object. */
 export interface ContractError {

@@ -1,5 +1,6 @@
+import { type Anchor, type AnchorVersion, anchorKey } from '../runs/anchors.ts'
 import { isRunEnd } from '../runs/event-types.ts'
-import { type Anchor, type AnchorVersion, anchorKey, hashAfter } from '../runs/hash-chain.ts'
+import { hashAfter } from '../runs/hash-chain.ts'
 import type { Checked } from './check-run.ts'
 import type { StoredRun } from './invariant.ts'
 

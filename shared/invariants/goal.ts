@@ -1,5 +1,6 @@
-import { type CompletionRequest, evaluateCompletion, type GoalEvaluation, goalEnding } from '../goals/completion.ts'
+import { type CompletionRequest, evaluateCompletion, type GoalEvaluation } from '../goals/completion.ts'
 import type { EvidenceArtifact, EvidenceText } from '../goals/evidence.ts'
+import { goalEnding } from '../goals/goal-ending.ts'
 import type { EventData, RunEvent } from '../runs/event.ts'
 import { isRunEnd } from '../runs/event-types.ts'
 import { foldRun } from '../runs/fold-run.ts'

@@ -1,10 +1,10 @@
 import type { Machine } from '../compile/asl.ts'
 import { compileDag } from '../compile/compile-dag.ts'
 import type { Block, Dag } from '../dag/dag.ts'
+import { type CompiledMachine, compiledMachines } from './compiled-machines.ts'
 import { type CriticalPath, criticalPath } from './critical-path.ts'
 import type { DagGraph } from './graph-schema.ts'
 import { type TaskCall, taskCallOf } from './machine-size.ts'
-import { type CompiledMachine, compiledMachines } from './simulate-machine.ts'
 
 /** A checked DAG as nodes and edges. `seconds` is what a block takes, for the critical path. */
 export function dagGraph(dag: Dag, seconds: (block: string) => number): DagGraph {

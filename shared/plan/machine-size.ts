@@ -1,4 +1,5 @@
-import { bindPlaceholders, type Machine, type State, type TaskState } from '../compile/asl.ts'
+import type { Machine, State, TaskState } from '../compile/asl.ts'
+import { bindPlaceholders } from '../compile/bind-placeholders.ts'
 
 /** What a machine's text is made of. */
 interface MachineFigures {

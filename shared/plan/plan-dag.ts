@@ -5,9 +5,11 @@ import { type Block, type Dag, isJudged, opensChild } from '../dag/dag.ts'
 import type { Routing } from '../document/bind-agents.ts'
 import { Fault } from '../errors.ts'
 import { LIMITS } from '../limits.ts'
-import { checkExpectations, type Expectations, expectedItems, modelCost, mostItems, runCost } from './cost.ts'
+import { compiledMachines, machinesToSimulate } from './compiled-machines.ts'
+import { runCost } from './cost.ts'
 import { criticalPath, dagWidth } from './critical-path.ts'
 import { joinReasons } from './dag-graph.ts'
+import { checkExpectations, type Expectations, expectedItems, mostItems } from './expectations.ts'
 import {
   bytesWithArns,
   countStateEvents,
@@ -16,8 +18,9 @@ import {
   measureMachine,
   readTask,
 } from './machine-size.ts'
+import { modelCost } from './model-cost.ts'
 import type { Plan } from './plan-schema.ts'
-import { compiledMachines, machinesToSimulate, type SimulatedRun, simulateMachine } from './simulate-machine.ts'
+import { type SimulatedRun, simulateMachine } from './simulate-machine.ts'
 
 /**
  * Says what runs of a checked DAG will do, before one has run: its compiled machine is followed in virtual time and

@@ -1,8 +1,9 @@
 import { compileDag } from '../compile/compile-dag.ts'
 import { Fault } from '../errors.ts'
+import { compiledMachines, machinesToSimulate } from './compiled-machines.ts'
 import { type CriticalPath, criticalPath, type Upstream } from './critical-path.ts'
 import { bytesWithArns, measureMachine } from './machine-size.ts'
-import { compiledMachines, machinesToSimulate, simulateMachine } from './simulate-machine.ts'
+import { simulateMachine } from './simulate-machine.ts'
 
 /** Times in seconds. docs/plan.md says what each member is. */
 interface PlannedLine {

@@ -1,13 +1,8 @@
 import type { Machine } from '../compile/asl.ts'
-import type { CompiledDag } from '../compile/compile-dag.ts'
 import { Fault } from '../errors.ts'
+import { type Agenda, createAgenda } from './agenda.ts'
+import type { Machines } from './compiled-machines.ts'
 import { countStateEvents, EXECUTION_EVENTS, ITEM_EVENTS, readTask, type TaskCall } from './machine-size.ts'
-
-/** A DAG's machine and those it was split into for size, by placeholder (`Part1`). */
-interface Machines {
-  readonly main: Machine
-  readonly parts: ReadonlyMap<string, Machine>
-}
 
 export interface SimulatedRun {
   /** Seconds since the start at which a block was first entered, all waits behind it. */
@@ -321,102 +316,4 @@ interface Walk {
   makespan?: number
   /** Begins an execution of a part; `parent` waits for its end. */
   begin(walk: Walk, name: string, machine: Machine, parent: Frame): void
-}
-
-/** What is due in virtual time: earliest first, at one instant in the order it was put there. */
-interface Agenda<T> {
-  put(time: number, item: T): void
-  /** Moves the clock to the next item; undefined when nothing is left. */
-  take(): T | undefined
-  now(): number
-}
-
-interface Entry<T> {
-  readonly time: number
-  readonly order: number
-  readonly item: T
-}
-
-/** A binary heap, and a plain queue for what is due at once: most steps of a machine take no time. */
-export function createAgenda<T>(): Agenda<T> {
-  const heap: Entry<T>[] = []
-  let due: T[] = []
-  let taken = 0
-  let now = 0
-  let order = 0
-  return {
-    put(time, item) {
-      if (time <= now) due.push(item)
-      else push(heap, { time, order: order++, item })
-    },
-    take() {
-      if (taken < due.length) return due[taken++]
-      due = []
-      taken = 0
-      const next = pop(heap)
-      if (next === undefined) return undefined
-      now = next.time
-      return next.item
-    },
-    now: () => now,
-  }
-}
-
-function isEarlier<T>(a: Entry<T>, b: Entry<T>): boolean {
-  return a.time < b.time || (a.time === b.time && a.order < b.order)
-}
-
-function push<T>(heap: Entry<T>[], entry: Entry<T>): void {
-  let at = heap.length
-  while (at > 0) {
-    const above = (at - 1) >> 1
-    const parent = heap[above]
-    if (parent === undefined || !isEarlier(entry, parent)) break
-    heap[at] = parent
-    at = above
-  }
-  heap[at] = entry
-}
-
-function pop<T>(heap: Entry<T>[]): Entry<T> | undefined {
-  const first = heap[0]
-  const last = heap.pop()
-  if (first === undefined || last === undefined || heap.length === 0) return first
-  let at = 0
-  for (;;) {
-    const below = smallerChild(heap, at)
-    const child = heap[below]
-    if (child === undefined || !isEarlier(child, last)) break
-    heap[at] = child
-    at = below
-  }
-  heap[at] = last
-  return first
-}
-
-function smallerChild<T>(heap: readonly Entry<T>[], at: number): number {
-  const left = heap[2 * at + 1]
-  const right = heap[2 * at + 2]
-  return left !== undefined && right !== undefined && isEarlier(right, left) ? 2 * at + 2 : 2 * at + 1
-}
-
-/** One machine of a compiled DAG. */
-export interface CompiledMachine {
-  /** `main`, or the placeholder of a part, `Part1`. */
-  readonly name: string
-  readonly definition: Machine
-  readonly text: string
-}
-
-/** The main machine, then those it was split into for size. */
-export function compiledMachines({ definition, text, parts }: CompiledDag): readonly CompiledMachine[] {
-  return [
-    { name: 'main', definition, text },
-    ...parts.map((part) => ({ name: part.key, definition: part.definition, text: part.text })),
-  ]
-}
-
-/** As the simulation takes them. */
-export function machinesToSimulate({ definition, parts }: CompiledDag): Machines {
-  return { main: definition, parts: new Map(parts.map((part) => [part.key, part.definition])) }
 }

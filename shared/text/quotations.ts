@@ -1,4 +1,4 @@
-import { type Citation, citationsIn } from './prose.ts'
+import { type Citation, citationsIn } from './citations.ts'
 
 /** One quotation of a text: what stands between the marks, and where it stands with them (UTF-16 units). */
 export interface Quotation {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { SCOPES } from '../../shared/auth/principal.ts'
+import { SCOPES } from '../../shared/auth/scopes.ts'
 import { ACCOUNT } from '../emulators/aws-client.ts'
 import { openReceiver, type WebhookReceiver } from '../emulators/webhook-receiver.ts'
 import { slackSettings } from '../integration/aws/slack-settings.ts'

@@ -1,5 +1,5 @@
 import { compileDag } from '../../shared/compile/compile-dag.ts'
-import { decomposeOrder } from '../../shared/compile/name-steps.ts'
+import { decomposeOrder } from '../../shared/compile/contract-modules.ts'
 import type { Steps } from '../../shared/compile/steps.ts'
 import type { PublicDag } from '../machines/public-dags.ts'
 import { randomDag, type Upstream } from '../machines/random-dags.ts'

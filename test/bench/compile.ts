@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
-import { decomposeOrder } from '../../shared/compile/name-steps.ts'
+import { decomposeOrder } from '../../shared/compile/contract-modules.ts'
 import type { Steps } from '../../shared/compile/steps.ts'
 import type { Upstream } from '../../shared/compile/transitive-reduction.ts'
 import { figuresOf, startsOf } from '../machines/play-steps.ts'

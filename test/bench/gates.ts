@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createIsolate } from '../../functions/isolate/run-isolate.ts'
+import { createIsolate } from '../../functions/isolate/isolate-pool.ts'
 import { printAgreement } from './gates/print-agreement.ts'
 import { printHostile } from './gates/print-hostile.ts'
 import { printTimes } from './gates/print-times.ts'

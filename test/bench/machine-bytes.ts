@@ -1,5 +1,5 @@
 import { FUNCTIONS } from '../../shared/catalog.ts'
-import { bindPlaceholders } from '../../shared/compile/asl.ts'
+import { bindPlaceholders } from '../../shared/compile/bind-placeholders.ts'
 import { compileDag } from '../../shared/compile/compile-dag.ts'
 import type { CompiledBlock } from '../../shared/compile/emit-block.ts'
 import type { Upstream } from '../../shared/compile/transitive-reduction.ts'

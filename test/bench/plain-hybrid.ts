@@ -1,5 +1,5 @@
 import { rowsOf } from '../../shared/compile/adjacency-rows.ts'
-import { toWorkGraph } from '../../shared/compile/name-steps.ts'
+import { toWorkGraph } from '../../shared/compile/contract-modules.ts'
 import {
   barrierSides,
   factorBarriers,

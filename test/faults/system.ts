@@ -1,6 +1,7 @@
 import { createLocalMachine, type LocalMachine } from '../../infra/local/asl/local-machine.ts'
 import { openUploads } from '../../infra/local/uploads.ts'
-import { type Principal, SCOPES } from '../../shared/auth/principal.ts'
+import type { Principal } from '../../shared/auth/principal.ts'
+import { SCOPES } from '../../shared/auth/scopes.ts'
 import { FUNCTIONS } from '../../shared/catalog.ts'
 import type { Head } from '../../shared/runs/head.ts'
 import type { RunKey, RunStore } from '../../shared/runs/run-store.ts'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { systemClock } from '../../infra/local/core.ts'
+import { systemClock } from '../../infra/local/clock-and-log.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { openTestPlace, provider, type TestPlace } from './test-place.ts'
 

@@ -1,7 +1,7 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { systemClock } from '../../infra/local/core.ts'
+import { systemClock } from '../../infra/local/clock-and-log.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { bounce } from './loop.ts'
 import { openTestPlace, provider, type TestPlace } from './test-place.ts'

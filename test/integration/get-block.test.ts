@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { z } from 'zod'
 import { handler } from '../../functions/api/get-block.ts'
 import { GET_BLOCK } from '../../shared/api/run-data-routes.ts'
-import { SCOPES } from '../../shared/auth/principal.ts'
+import { SCOPES } from '../../shared/auth/scopes.ts'
 import { openTestPlace, provider, type TestPlace } from './test-place.ts'
 
 /** One block of a run, with all that happened in its attempts (GET RUN/blocks/ID). */

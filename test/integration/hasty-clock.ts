@@ -1,4 +1,4 @@
-import { systemClock } from '../../infra/local/core.ts'
+import { systemClock } from '../../infra/local/clock-and-log.ts'
 import type { Clock } from '../../shared/ports/host.ts'
 
 /** A clock that goes a minute a second once it is hurried: what the outbox still owes is looked at once a minute. */

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { readStoredRun } from '../../functions/record/stored-run.ts'
-import { systemClock } from '../../infra/local/core.ts'
+import { systemClock } from '../../infra/local/clock-and-log.ts'
 import { bounceModules } from '../../shared/dag/bounce-modules.ts'
 import type { Block } from '../../shared/dag/dag.ts'
 import { checkChain, checkRun as checkStoredRun } from '../../shared/invariants/check-run.ts'

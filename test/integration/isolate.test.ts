@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { createIsolate } from '../../functions/isolate/run-isolate.ts'
+import { createIsolate } from '../../functions/isolate/isolate-pool.ts'
 import { BUILTINS } from '../../functions/isolate/transform-engine.ts'
 import { type Program, programProblem } from '../../shared/gates/compile-programs.ts'
 import { judgeGate } from '../../shared/gates/judge.ts'
@@ -15,7 +15,7 @@ import { firstDaily } from '../how-much.ts'
 const isolate = createIsolate()
 afterAll(() => isolate.close())
 
-const MODULE = resolve(import.meta.dirname, '../../functions/isolate/run-isolate.ts')
+const MODULE = resolve(import.meta.dirname, '../../functions/isolate/isolate-pool.ts')
 const FOREVER = '($f := function($x) { $f($x) }; $f(1))'
 
 /** What ends is to end by itself, however busy the machine is. */

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { readContinuedRun } from '../../functions/runs/context.ts'
-import { type Principal, SCOPES } from '../../shared/auth/principal.ts'
+import { readContinuedRun } from '../../functions/runs/continued-run.ts'
+import type { Principal } from '../../shared/auth/principal.ts'
+import { SCOPES } from '../../shared/auth/scopes.ts'
 import { DOCUMENT, movesOf, openTaskPlace, taskOf } from './task-place.ts'
 import { openTestPlace, type TestPlace } from './test-place.ts'
 

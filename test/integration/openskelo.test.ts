@@ -77,7 +77,7 @@ beforeAll(async () => {
 afterAll(() => place.close())
 
 describe('a document written for OpenSkelo', () => {
-  test.each(filesBelow(['test/unit/dag/openskelo'], '.yaml'))('%s runs as it is', async (file) => {
+  test.each(filesBelow(['test/unit/document/openskelo'], '.yaml'))('%s runs as it is', async (file) => {
     const id = await start(file)
     const end = await place.until(id, ({ type }) => /^run:(completed|failed)$|^approval:requested$/.test(type))
     const name = file.replace(/^.*\/|\.yaml$/g, '')
@@ -86,7 +86,7 @@ describe('a document written for OpenSkelo', () => {
 })
 
 describe('approver: owner', () => {
-  const GUIDE = 'test/unit/dag/openskelo/field-guide.yaml'
+  const GUIDE = 'test/unit/document/openskelo/field-guide.yaml'
 
   test('is whoever started the place: their yes runs the block, and nobody else says it', async () => {
     const id = await start(GUIDE)
@@ -126,7 +126,7 @@ describe('approver: owner', () => {
 })
 
 test('what builtin:write-file gives is what the next gates expect: a path with its time, a bare name, the text', async () => {
-  const id = await start('test/unit/dag/openskelo/field-guide.yaml')
+  const id = await start('test/unit/document/openskelo/field-guide.yaml')
   await place.asked(id, 'publish')
   const output = (await place.events(id)).find(({ type, block_id }) => type === 'block:output' && block_id === 'save')
   const { outputs } = (output as Extract<RunEvent, { type: 'block:output' }>).data

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { systemClock } from '../../infra/local/core.ts'
+import { systemClock } from '../../infra/local/clock-and-log.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Clock } from '../../shared/ports/host.ts'
 import type { Provider } from '../../shared/providers/provider.ts'

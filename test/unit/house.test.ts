@@ -49,7 +49,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'routes.ts api console invariants views world.ts',
   ].flatMap((names) => names.split(' ')),
   functions: [
-    'handler.ts http-handler.ts require-run.ts record provider-call.ts search isolate providers gates telemetry',
+    'handler.ts http-handler.ts require-run.ts record provider-call.ts provider-lease.ts watch-dispatch.ts search isolate providers gates telemetry',
     'research runs goals attempts approvals slack notify graph auth api aws',
   ].flatMap((names) => names.split(' ')),
 }

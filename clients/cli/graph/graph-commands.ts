@@ -5,7 +5,7 @@ import { GRAPH_ROUTES, type ItemResult } from '../../../shared/api/graph-routes.
 import { type Entity, entityType } from '../../../shared/graph/entity.ts'
 import { BATCH } from '../../../shared/graph/graph-store.ts'
 import type { Candidate } from '../../../shared/research/payloads/candidate-and-evidence.ts'
-import { splitLines } from '../../../shared/text/json-limits.ts'
+import { splitLines } from '../../../shared/text/split-lines.ts'
 import type { paths } from '../../api/schema.generated.ts'
 import { callApi, callWithRetries, chooseTarget, commandLine, type Target } from '../server/api.ts'
 import { readablePath } from '../terminal/files.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { GRAPH_ROUTES } from '../../../shared/api/graph-routes.ts'
 import { OBJECT_ROUTES } from '../../../shared/api/object-routes.ts'
-import { splitLines } from '../../../shared/text/json-limits.ts'
+import { splitLines } from '../../../shared/text/split-lines.ts'
 import { type Ask, callApi, callWithRetries, type Target } from '../server/api.ts'
 import { Refused } from '../terminal/refused.ts'
 import { type BadLine, type ImportBatch, type ImportItem, importBatches, readImportLines } from './import-lines.ts'

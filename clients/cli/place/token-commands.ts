@@ -1,7 +1,7 @@
 import { Argument, type Command, Option } from 'commander'
 import * as z from 'zod'
 import { TOKEN_ROUTES } from '../../../shared/api/token-routes.ts'
-import { SCOPES, type Scope } from '../../../shared/auth/principal.ts'
+import { SCOPES, type Scope } from '../../../shared/auth/scopes.ts'
 import { type ShownToken, TokenSchema } from '../../../shared/auth/token.ts'
 import { callApi, chooseTarget } from '../server/api.ts'
 import { type TargetOptions, wholeNumber, withTargetOptions } from '../terminal/options.ts'

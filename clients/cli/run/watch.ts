@@ -1,4 +1,3 @@
-import { stripVTControlCharacters } from 'node:util'
 import type { Command, CommandOptions } from 'commander'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import { foldRun } from '../../../shared/runs/fold-run.ts'
@@ -9,9 +8,10 @@ import { followEvents } from '../server/event-stream.ts'
 import { fetchRun, type RunAnswer } from '../server/fetch-run.ts'
 import { count, durationWords } from '../terminal/format.ts'
 import { type TargetOptions, withTargetOptions } from '../terminal/options.ts'
+import { type Frame, redraw } from '../terminal/redraw.ts'
 import type { ExitCode } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
-import { displayWidth, jsonText, oneLine } from '../terminal/text.ts'
+import { jsonText, oneLine } from '../terminal/text.ts'
 import { artifactLines } from './artifacts.ts'
 import { eventLine } from './events.ts'
 import { sinkTexts } from './outputs.ts'
@@ -133,56 +133,6 @@ export function liveRun(answer: RunAnswer, fold: RunFold): RunAnswer {
     approvals: answer.approvals,
     dag: answer.dag,
   }
-}
-
-/** What stands on the screen: lines without their ends, drawn when it was that wide. */
-export interface Frame {
-  readonly lines: readonly string[]
-  readonly columns: number
-}
-
-/**
- * What turns one frame into the next; the cursor stands on the line below. Only lines that changed are written, all at
- * once where the terminal knows synchronized updates. Wrapping is off meanwhile: a character wider than it counts for
- * must not add a line to climb over. `above` is kept: it stands above the frame from then on. Empty = nothing changed.
- */
-export function redraw(drawn: Frame, next: Frame, above = ''): string {
-  const isSame = drawn.columns === next.columns && above === ''
-  const body = isSame
-    ? changedLines(drawn.lines, next.lines)
-    : `${erase(drawn, next.columns)}${kept(above)}${whole(next)}`
-  return body === '' ? '' : `${BEGIN}${body}${END}`
-}
-
-/** Synchronized update (DEC 2026), and no wrapping (DECAWM). */
-const BEGIN = '\u001b[?2026h\u001b[?7l'
-const END = '\u001b[?7h\u001b[?2026l'
-const ERASE_TO_END_OF_LINE = '\u001b[K'
-const ERASE_BELOW = '\u001b[0J'
-
-function changedLines(before: readonly string[], after: readonly string[]): string {
-  if (before.length === after.length && before.every((line, i) => line === after[i])) return ''
-  const lines = after.map((line, i) => (line === before[i] ? '' : `${line}${ERASE_TO_END_OF_LINE}`))
-  return `${up(before.length)}\r${lines.map((line) => `${line}\n`).join('')}${before.length > after.length ? ERASE_BELOW : ''}`
-}
-
-/** A terminal that became narrower has wrapped the lines of the old frame. */
-function erase({ lines }: Frame, columns: number): string {
-  const rows = lines.map((line) => Math.max(Math.ceil(displayWidth(stripVTControlCharacters(line)) / columns), 1))
-  return `${up(rows.reduce((total, one) => total + one, 0))}\r${ERASE_BELOW}`
-}
-
-/** Words for people may be longer than a line: they wrap. */
-function kept(above: string): string {
-  return above === '' ? '' : `\u001b[?7h${above}\n\u001b[?7l`
-}
-
-function whole({ lines }: Frame): string {
-  return lines.map((line) => `${line}\n`).join('')
-}
-
-function up(rows: number): string {
-  return rows > 0 ? `\u001b[${rows}A` : ''
 }
 
 /** 0 completed (or continued in a linked run), 3 partial or blocked, 1 every other end. */

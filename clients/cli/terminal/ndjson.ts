@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { splitLines } from '../../../shared/text/json-limits.ts'
+import { splitLines } from '../../../shared/text/split-lines.ts'
 import type { Session } from './session.ts'
 import { jsonText } from './text.ts'
 

@@ -1,4 +1,5 @@
-import { bindKnownPlaceholders, type Machine as Definition } from '../../../shared/compile/asl.ts'
+import type { Machine as Definition } from '../../../shared/compile/asl.ts'
+import { bindKnownPlaceholders } from '../../../shared/compile/bind-placeholders.ts'
 import { Fault } from '../../../shared/errors.ts'
 import type { Clock } from '../../../shared/ports/host.ts'
 import { type ClearLimits, type MachineText, machinesToClear } from '../../../shared/runs/machine.ts'

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { claimSentences } from '../../research/claims/claim-lines.ts'
+import { citationsIn, MAX_CITING_BYTES } from '../../text/citations.ts'
 import { numbersIn } from '../../text/numbers.ts'
-import { citationsIn, MAX_CITING_BYTES } from '../../text/prose.ts'
 import { citationsOutsideQuotations } from '../../text/quotations.ts'
 import { quotedList, safeOneLine } from '../../text/redact.ts'
 import type { CheckResult, Gate, GateFacts } from '../gate.ts'

@@ -1,5 +1,5 @@
+import { citationsIn } from '../../text/citations.ts'
 import { numbersIn } from '../../text/numbers.ts'
-import { citationsIn } from '../../text/prose.ts'
 import { isQuoteLeadIn, normalizeMarks, quotationsIn, withoutQuotations } from '../../text/quotations.ts'
 import {
   checkQuote,

@@ -1,5 +1,5 @@
 import { refuseEntityId } from '../../graph/entity-id.ts'
-import { citationsIn } from '../../text/prose.ts'
+import { citationsIn } from '../../text/citations.ts'
 import type { Evidence } from '../payloads/candidate-and-evidence.ts'
 
 /** A reference of an answer to its evidence: what it says, and the place from 1 of what it names, if it names any. */

@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { describeInboxEntry } from '../../../functions/approvals/inbox-entry.ts'
-import { systemClock } from '../../../infra/local/core.ts'
+import { systemClock } from '../../../infra/local/clock-and-log.ts'
 import type { ApprovalEntry } from '../../../shared/api/approval-routes.ts'
 import { type AuditedApproval, auditLines } from '../../../shared/approvals/audit.ts'
-import { type Principal, SCOPES } from '../../../shared/auth/principal.ts'
+import type { Principal } from '../../../shared/auth/principal.ts'
+import { SCOPES } from '../../../shared/auth/scopes.ts'
 import { hashAfter } from '../../../shared/runs/hash-chain.ts'
 import { type ApprovalPlace, agent, deploy, openApprovalPlace } from './approval-place.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { readStoredRun } from '../../../functions/record/stored-run.ts'
-import type { Scope } from '../../../shared/auth/principal.ts'
+import type { Scope } from '../../../shared/auth/scopes.ts'
 import { checkRun } from '../../../shared/invariants/check-run.ts'
 import { SettingsSchema } from '../../../shared/settings/settings.ts'
 import { ACCURACY, contractOf, judgedDag, VERIFIED } from '../goals/goal-place.ts'

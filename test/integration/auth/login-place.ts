@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { systemClock } from '../../../infra/local/core.ts'
+import { systemClock } from '../../../infra/local/clock-and-log.ts'
 import { openPlace, type Place } from '../../../infra/local/place.ts'
 import type { AuthSettings } from '../../../shared/auth/settings.ts'
 import { SettingsSchema } from '../../../shared/settings/settings.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { holdsScope, SCOPES } from '../../../shared/auth/principal.ts'
+import { holdsScope, SCOPES } from '../../../shared/auth/scopes.ts'
 import { ROUTES, type RouteLine } from '../../../shared/routes.ts'
 import { type LoginPlace, openLoginPlace } from './login-place.ts'
 

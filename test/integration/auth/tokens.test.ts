@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openPlace } from '../../../infra/local/place.ts'
-import { SCOPES } from '../../../shared/auth/principal.ts'
+import { SCOPES } from '../../../shared/auth/scopes.ts'
 import { SettingsSchema } from '../../../shared/settings/settings.ts'
 import { type LoginPlace, openLoginPlace } from './login-place.ts'
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type CompiledDag, compileDag } from '../../../shared/compile/compile-dag.ts'
-import { machinesToSimulate, simulateMachine } from '../../../shared/plan/simulate-machine.ts'
+import { machinesToSimulate } from '../../../shared/plan/compiled-machines.ts'
+import { simulateMachine } from '../../../shared/plan/simulate-machine.ts'
 import { FAMILIES, randomDags } from '../../machines/random-dags.ts'
 import { type GivenOutcomes, runHistory } from '../../machines/run-history.ts'
 import { ALL, BOUNCING, CHILD, dagOf, FANNED_OUT } from '../../unit/plan/documents.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createIsolate } from '../../../functions/isolate/run-isolate.ts'
+import { createIsolate } from '../../../functions/isolate/isolate-pool.ts'
 import { gateFamilies } from '../../../shared/gates/registry.ts'
 import { WHOLE } from '../../how-much.ts'
 import { judgeHostileChecks, judgeHostileValues } from '../../machines/judge-hostile.ts'

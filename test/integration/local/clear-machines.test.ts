@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, expect, test } from 'vitest'
-import { systemClock } from '../../../infra/local/core.ts'
+import { systemClock } from '../../../infra/local/clock-and-log.ts'
 import { openTestPlace, provider, type TestPlace } from '../test-place.ts'
 
 /** Texts of machines in the data folder of a local place: what no run needs goes, and nothing else. */

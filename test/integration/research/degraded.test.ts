@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { systemClock } from '../../../infra/local/core.ts'
+import { systemClock } from '../../../infra/local/clock-and-log.ts'
 import type { PlaceOptions } from '../../../infra/local/place.ts'
 import { Fault } from '../../../shared/errors.ts'
 import { readPayload } from '../../../shared/research/payloads/codec.ts'

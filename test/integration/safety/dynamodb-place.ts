@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { runStoreOn } from '../../../functions/aws/run-store/run-store.ts'
-import { systemClock } from '../../../infra/local/core.ts'
+import { systemClock } from '../../../infra/local/clock-and-log.ts'
 import { createWaker } from '../../../infra/local/waker.ts'
 import { type DynamodbEmulator, startDynamodb } from '../../emulators/dynamodb.ts'
 import { openTestPlace } from '../test-place.ts'

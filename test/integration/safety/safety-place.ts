@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { systemClock } from '../../../infra/local/core.ts'
+import { systemClock } from '../../../infra/local/clock-and-log.ts'
 import type { PlaceOptions } from '../../../infra/local/place.ts'
 import { Fault } from '../../../shared/errors.ts'
 import type { Clock, Log } from '../../../shared/ports/host.ts'

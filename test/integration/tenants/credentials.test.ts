@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openPlace, type Place } from '../../../infra/local/place.ts'
-import { SCOPES } from '../../../shared/auth/principal.ts'
+import { SCOPES } from '../../../shared/auth/scopes.ts'
 import { type Settings, SettingsSchema } from '../../../shared/settings/settings.ts'
 
 /** One data folder, opened with other settings one after another. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { systemClock } from '../../../infra/local/core.ts'
+import { systemClock } from '../../../infra/local/clock-and-log.ts'
 import { openDatabase } from '../../../infra/local/database.ts'
 import { createRetention } from '../../../infra/local/retention.ts'
 import type { TestPlace } from '../test-place.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { systemClock } from '../../../infra/local/core.ts'
+import { systemClock } from '../../../infra/local/clock-and-log.ts'
 import type { Reaction, WebhookReceiver } from '../../emulators/webhook-receiver.ts'
 import { firstDaily } from '../../how-much.ts'
 import { serve } from '../gates/guarded-servers.ts'

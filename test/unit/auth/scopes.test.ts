@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { requiredScope } from '../../../shared/api/require-caller.ts'
-import { holdsScope, SCOPES } from '../../../shared/auth/principal.ts'
+import { holdsScope, SCOPES } from '../../../shared/auth/scopes.ts'
 import { FUNCTIONS } from '../../../shared/catalog.ts'
 import { ROUTES } from '../../../shared/routes.ts'
 import { SettingsSchema } from '../../../shared/settings/settings.ts'

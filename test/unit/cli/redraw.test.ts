@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Frame, redraw } from '../../../clients/cli/run/watch.ts'
+import { type Frame, redraw } from '../../../clients/cli/terminal/redraw.ts'
 
 const frame = (...lines: readonly string[]): Frame => ({ lines, columns: 80 })
 

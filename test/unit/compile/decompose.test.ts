@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { decomposeOrder } from '../../../shared/compile/name-steps.ts'
+import { decomposeOrder } from '../../../shared/compile/contract-modules.ts'
 import type { Steps } from '../../../shared/compile/steps.ts'
 import { plainHybrid } from '../../bench/plain-hybrid.ts'
 import { firstDaily } from '../../how-much.ts'

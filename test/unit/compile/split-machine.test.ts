@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { bindPlaceholders } from '../../../shared/compile/asl.ts'
+import { bindPlaceholders } from '../../../shared/compile/bind-placeholders.ts'
 import { type CompiledDag, compileDag } from '../../../shared/compile/compile-dag.ts'
 import type { CompiledBlock } from '../../../shared/compile/emit-block.ts'
 import { FAMILIES, randomDag } from '../../machines/random-dags.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { planRetry } from '../../../clients/console/run/session/output-blocks.ts'
+import { planRetry } from '../../../clients/console/run/session/retry-plan.ts'
 
 const blocks = [
   { id: 'plan', upstream: [] },

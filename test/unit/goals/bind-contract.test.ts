@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { bindContract, readUnboundContract, targetInputs } from '../../../shared/goals/goal-contract.ts'
+import { bindContract, readUnboundContract, targetInputs } from '../../../shared/goals/bind-contract.ts'
 import { freezeContract, readGoalContract } from '../../../shared/goals/read-contract.ts'
 import type { Json } from '../../../shared/text/json.ts'
 

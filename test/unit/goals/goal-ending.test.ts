@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { goalEnding } from '../../../shared/goals/completion.ts'
 import { DECISION_TABLE, decideFinalStatus, FINAL_STATUSES } from '../../../shared/goals/decision-table.ts'
+import { goalEnding } from '../../../shared/goals/goal-ending.ts'
 import { ACCURACY, contractOf, evaluated } from './evaluated.ts'
 
 const { completion } = evaluated({ output: '' })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { pivotFeedback } from '../../../shared/goals/completion.ts'
+import { pivotFeedback } from '../../../shared/goals/pivot-feedback.ts'
 import { ACCURACY, contractOf, evaluated } from './evaluated.ts'
 
 const { completion } = evaluated({ contract: contractOf(ACCURACY), output: '[METRIC:accuracy] 0.75' })

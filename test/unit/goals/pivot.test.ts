@@ -5,7 +5,7 @@ import {
   type GoalAttempt,
   markBlockedByHistory,
   recommendPivot,
-} from '../../../shared/goals/goal-gate.ts'
+} from '../../../shared/goals/pivot.ts'
 import { evaluateGoalGate } from './evaluate-goal-gate.ts'
 import { ACCURACY, contractOf, evaluated } from './evaluated.ts'
 

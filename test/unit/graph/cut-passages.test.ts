@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { cutPassages, cutSnippet } from '../../../shared/graph/search-words.ts'
+import { cutPassages, cutSnippet } from '../../../shared/graph/cut-passages.ts'
 
 const piece = fc.oneof(
   fc.lorem({ maxCount: 60 }),

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { buildAdjacency, personalisedPageRank } from '../../../shared/graph/search-walks.ts'
+import { buildAdjacency, personalisedPageRank } from '../../../shared/graph/page-rank.ts'
 
 const NODES = 12
 type Pair = readonly [number, number]

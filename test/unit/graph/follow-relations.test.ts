@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { buildAdjacency, followRelations, type TypedGraph } from '../../../shared/graph/search-walks.ts'
+import { followRelations, type TypedGraph } from '../../../shared/graph/follow-relations.ts'
+import { buildAdjacency } from '../../../shared/graph/page-rank.ts'
 
 const NODES = 10
 type Edge = readonly [from: number, to: number, kind: number]

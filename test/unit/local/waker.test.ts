@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { systemClock } from '../../../infra/local/core.ts'
+import { systemClock } from '../../../infra/local/clock-and-log.ts'
 import { openDatabase } from '../../../infra/local/database.ts'
 import { openRunStore } from '../../../infra/local/run-store/run-store.ts'
 import { createWaker } from '../../../infra/local/waker.ts'

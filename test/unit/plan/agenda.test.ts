@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createAgenda } from '../../../shared/plan/simulate-machine.ts'
+import { createAgenda } from '../../../shared/plan/agenda.ts'
 
 test('an agenda gives what is due earliest first, and at one instant in the order it was put', () => {
   fc.assert(

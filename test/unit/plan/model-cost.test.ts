@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parseDag } from '../../../shared/document/parse.ts'
-import { modelCost } from '../../../shared/plan/cost.ts'
+import { modelCost } from '../../../shared/plan/model-cost.ts'
 import { SettingsSchema } from '../../../shared/settings/settings.ts'
 
 const PLACE = SettingsSchema.parse({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { runExtractiveModel } from '../../../shared/research/extractive/model.ts'
-import { readAssessmentAnswer, readRouteAnswer, readSynthesisAnswer } from '../../../shared/research/prompt-budget.ts'
+import { readAssessmentAnswer, readRouteAnswer, readSynthesisAnswer } from '../../../shared/research/read-answers.ts'
 import { ATLAS, NORWAY } from './atlas.ts'
 
 const topic = 'What is the capital of Norway?'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readAssessmentAnswer, readRouteAnswer, readSynthesisAnswer } from '../../../shared/research/prompt-budget.ts'
+import { readAssessmentAnswer, readRouteAnswer, readSynthesisAnswer } from '../../../shared/research/read-answers.ts'
 
 const codes = (
   read:

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createSpanQueue, type Posted } from '../../../functions/telemetry/open-telemetry.ts'
+import { createSpanQueue, type Posted } from '../../../functions/telemetry/span-queue.ts'
 import type { Span } from '../../../shared/telemetry/otlp-spans.ts'
 
 /** The queue without a network: what is posted is decided here, and so is the time. */

@@ -3,7 +3,7 @@ import { answerOf, api, useChange } from '../../api.ts'
 import { Modal } from '../../parts/modal.tsx'
 import { ProblemNotice } from '../../parts/notice.tsx'
 import { hrefOf } from '../../route.ts'
-import { planRetry, type RetryPlan } from '../session/output-blocks.ts'
+import { planRetry, type RetryPlan } from '../session/retry-plan.ts'
 import { documentOf, type RunSession } from '../session/run-session.ts'
 
 /** What can be done with the run as it stands. */

@@ -2,7 +2,7 @@ import type { Block } from '../../../../shared/dag/dag.ts'
 import type { SentenceFinding } from '../../../../shared/research/claims/check-synthesis.ts'
 import { referencesIn } from '../../../../shared/research/claims/evidence-references.ts'
 import type { Evidence } from '../../../../shared/research/payloads/candidate-and-evidence.ts'
-import { citationsIn } from '../../../../shared/text/prose.ts'
+import { citationsIn } from '../../../../shared/text/citations.ts'
 import type { operations } from '../../../api/schema.generated.ts'
 
 export type ResearchAnswer = operations['get-research']['responses'][200]['content']['application/json']

@@ -5,7 +5,8 @@ import { isRunEnd } from '../../../../shared/runs/event-types.ts'
 import type { RunFold } from '../../../../shared/runs/run-fold.ts'
 import type { operations } from '../../../api/schema.generated.ts'
 import { type ApiProblem, answerOf, api, asProblem } from '../../api.ts'
-import { createFoldCache, followRun } from './run-events.ts'
+import { createFoldCache } from './fold-cache.ts'
+import { followRun } from './run-events.ts'
 
 export type RunAnswer = operations['get-run']['responses'][200]['content']['application/json']
 export type GraphAnswer = Extract<
