@@ -15,7 +15,6 @@ import type { DispatchRequest, Provider } from '../../shared/providers/provider.
 import type { BedrockSettings } from '../../shared/providers/settings.ts'
 import type { Json } from '../../shared/text/json.ts'
 import { failureFault, readReason, refusedFault, retryAfterMs } from '../providers/faults.ts'
-import { networkFault, silenceFault, timeoutFault } from '../providers/network-faults.ts'
 import {
   answerSchema,
   invalidAnswerFault,
@@ -23,6 +22,7 @@ import {
   needsJsonObject,
   type Usage,
 } from '../providers/model-answers.ts'
+import { networkFault, silenceFault, timeoutFault } from '../providers/network-faults.ts'
 import { DEFAULT_TIMEOUT_MS, type ReadPrice, type SilenceWatch, watchSilence } from '../providers/remote.ts'
 
 /**

@@ -13,6 +13,19 @@ const PATIENCE = 10
 
 const WORKER = new URL('./worker.ts', import.meta.url)
 
+/** One child process with its memory limit. It does one job at a time and dies of the first that runs over. */
+export interface IsolateChild {
+  readonly engine: IsolateEngine
+  readonly mb: number
+  readonly alive: () => boolean
+  /** Resolves with undefined when it can take a job, else with the reason why it never will. */
+  readonly started: Promise<Isolated | undefined>
+  run(job: Job, ms: number): Promise<Isolated>
+  /** An idle child does not keep our process alive, a busy one does. */
+  hold(busy: boolean): void
+  end(): void
+}
+
 /**
  * Starts a child for jobs of one engine with a heap of `mb` MB. A process and no worker thread: a thread's limit is
  * checked between allocations, and one large enough (JSONata's `[1..9999999]`, measured on Node 24.21) aborts the
@@ -122,19 +135,6 @@ function exitFailure(code: number | null, signal: NodeJS.Signals | null, mb: num
   if (signal === OUT_OF_TIME) return failure('time', 'it ran out of time')
   if (ABORTS.includes(signal) || code === ABORT_CODE) return failure('memory', `it needed more than ${mb} MB`)
   return failure('error', `the isolate stopped (${signal ?? code})`)
-}
-
-/** One child process with its memory limit. It does one job at a time and dies of the first that runs over. */
-export interface IsolateChild {
-  readonly engine: IsolateEngine
-  readonly mb: number
-  readonly alive: () => boolean
-  /** Resolves with undefined when it can take a job, else with the reason why it never will. */
-  readonly started: Promise<Isolated | undefined>
-  run(job: Job, ms: number): Promise<Isolated>
-  /** An idle child does not keep our process alive, a busy one does. */
-  hold(busy: boolean): void
-  end(): void
 }
 
 type Failure = Extract<Isolated, { readonly ok: false }>

@@ -115,7 +115,7 @@ CREATE TABLE edges (
 CREATE INDEX edges_dst ON edges (dst);
 `
 
-/** Passages of node n have the ids n * PASSAGE_SPAN + k; shared/graph/search-words.ts makes 1,200 at most. */
+/** Passages of node n have the ids n * PASSAGE_SPAN + k; shared/graph/cut-passages.ts makes 1,200 at most. */
 export const PASSAGE_SPAN = 2_048
 
 /** Whether readers can open this snapshot: it is an index of this version. `file` is written and removed. */

@@ -89,7 +89,7 @@ export interface SearchIndex {
   lookup(tenant: string, by: 'label' | 'alias' | 'suffix', text: string): Promise<LookupAnswer>
   /** Personalised PageRank from the seeds; `score` is the part of a walker's time spent there. Seeds may be hits. */
   diffuse(tenant: string, query: DiffusionQuery): Promise<SearchAnswer>
-  /** What the relations a question names lead to from what it names (shared/graph/page-rank.ts); each hit's score is 1. */
+  /** What the relations a question names lead to from what it names (shared/graph/follow-relations.ts); each hit's score is 1. */
   follow(tenant: string, query: FollowQuery): Promise<SearchAnswer>
 }
 

@@ -65,7 +65,7 @@ export type OutboxEntry = { readonly id: string; readonly at: string } & (
   | { readonly kind: 'stop_child'; readonly child: string; readonly cause: string }
   /** Gives back the run's slot among the active ones; the oldest queued run takes it. */
   | { readonly kind: 'release_lease' }
-  /** The end of the run's hash chain is put where nobody can rewrite it (hash-chain.ts). */
+  /** The end of the run's hash chain is put where nobody can rewrite it (anchors.ts). */
   | { readonly kind: 'anchor' }
   /** A caller is told of the answer to its question, where `research.webhook` is configured. */
   | { readonly kind: 'webhook' }

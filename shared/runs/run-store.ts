@@ -496,7 +496,7 @@ export interface StoredGoalAttempt {
   /** ISO time. */
   readonly at: string
   readonly status: FinalStatus
-  /** shared/goals/goal-gate.ts. */
+  /** shared/goals/pivot.ts. */
   readonly fingerprint: string
   /** Ids of the criteria it did not meet. */
   readonly unmet: readonly string[]

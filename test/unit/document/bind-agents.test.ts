@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Block, Dag } from '../../../shared/dag/dag.ts'
-import { type Routing, bindAgents } from '../../../shared/document/bind-agents.ts'
+import { bindAgents, type Routing } from '../../../shared/document/bind-agents.ts'
 import { parseDag } from '../../../shared/document/parse.ts'
 import { SettingsSchema } from '../../../shared/settings/settings.ts'
 
