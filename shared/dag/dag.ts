@@ -7,7 +7,7 @@ import type { TaskStatus } from './task-status.ts'
 export const PORT_TYPES = ['string', 'number', 'boolean', 'json', 'file', 'artifact'] as const
 export type PortType = (typeof PORT_TYPES)[number]
 
-/** A run input the document declares, or one a template reads without declaring it (`declared: false`). */
+/** A run input the document declares; `declared: false`: one a template reads in a document that declares none. */
 export interface RunInput {
   readonly type?: PortType
   readonly required: boolean

@@ -12,22 +12,37 @@ import { refuseUnknownBlock } from './wires.ts'
 
 /**
  * Templates of a block (texts of its agent, question of its approval, list of its fan-out, inputs of its child, question of its research): broken
- * references are problems. Answers the names that are neither an input of the block nor a declared run input: they are run inputs,
- * resolved from the context.
+ * references are problems. Answers the names that are neither an input of the block nor a declared run input: in a document
+ * that declares none they are run inputs, resolved from the context; in one that declares some they are mistakes.
  */
 export function checkTemplates(reading: Reading, block: BlockDraft, types: InputTypes, declared: Ports): Set<string> {
   const undeclared = new Set<string>()
   const { work, settled, path } = block
-  const { foreach } = settled
   for (const [text, at] of textsOf(work, settled)) {
+    const place = [...path, ...at]
     for (const reference of templateReferences(text ?? '')) {
-      const name = checkReference(reading, block, types, reference, [...path, ...at])
-      if (name === foreach?.as && name !== undefined) checkItem(reading, name, [...path, ...at], at[0] === 'agent')
-      else if (name !== undefined && !declared.has(name)) undeclared.add(name)
+      const name = checkReference(reading, block, types, reference, place)
+      if (name === undefined) continue
+      if (name === settled.foreach?.as) checkItem(reading, name, place, at[0] === 'agent')
+      else if (declared.size > 0) refuseUndeclared(reading, block, declared, { name, path: place })
+      else undeclared.add(name)
     }
   }
   checkList(reading, block, types, declared)
   return undeclared
+}
+
+/** Who declares run inputs declares all of them: another name is a slip of the pen. */
+function refuseUndeclared(
+  { problems }: Reading,
+  { inputs, settled }: BlockDraft,
+  declared: Ports,
+  { name, path }: { readonly name: string; readonly path: Path },
+): void {
+  if (declared.has(name)) return
+  const item = path[2] === 'agent' && settled.foreach !== undefined ? [settled.foreach.as] : []
+  const known = [...new Set([...inputs.keys(), ...item, ...declared.keys()])]
+  problems.push({ code: 'unknown_input', path, say: sayUnknown(name, known) })
 }
 
 /** An item is there when the agent works on it, and neither when its list is made nor when a person is asked. */
@@ -152,7 +167,7 @@ function sayMember(name: string, members: readonly string[], type = ''): Problem
 function sayUnknown(name: string, known: readonly string[]): Problem['say'] {
   return ({ place }) => ({
     text: `${place} reads ${quoted(`inputs.${name}`)}, but inputs of the block and of the run are ${listed(known)}`,
-    hint: didYouMean(suggest(name, known)),
+    hint: didYouMean(suggest(name, known)) ?? `Declare "${name}" in "inputs" of the document or of the block.`,
   })
 }
 

@@ -43,7 +43,7 @@ describe('runInputs()', () => {
 
 describe('doubtfulInputs()', () => {
   const parsed = parseDag({
-    inputs: { changes: 'string', tone: { type: 'string', default: 'dry' } },
+    inputs: { changes: 'string', goal: {}, tone: { type: 'string', default: 'dry' } },
     blocks: [
       { id: 'a', inputs: { extra: 'string' }, agent: { provider: 'local', model: 'm', prompt: '{{inputs.goal}}' } },
     ],

@@ -369,6 +369,57 @@ const EDGES: readonly Row[] = [
     `${block('')}\nedges: [{ from: spec, output: n, to: plan, input: ▶x }]`,
     'block "plan" has no inputs',
   ],
+  ...['{{inputs.gaol}}', '{{ inputs.gaol.text }}'].map(
+    (template): Row => [
+      'unknown_input',
+      'blocks[0].agent.prompt',
+      `inputs: { goal: string }
+blocks: [{ id: plan, agent: { provider: local, model: m, prompt: ▶"Plan ${template}" }, outputs: { o: string } }]`,
+      'prompt of block "plan" reads "inputs.gaol", but inputs of the block and of the run are "goal". Did you mean "goal"?',
+    ],
+  ),
+  [
+    'unknown_input',
+    'blocks[0].agent.system',
+    `inputs: { goal: string }
+blocks: [{ id: plan, inputs: { own: { type: string, default: x } }, agent: { provider: local, model: m, system: ▶"{{inputs.tone}}" } }]`,
+    'inputs of the block and of the run are "own", "goal". Declare "tone" in "inputs" of the document or of the block.',
+  ],
+  [
+    'unknown_input',
+    'blocks[0].agent.prompt',
+    `inputs: { files: json }
+blocks: [{ id: plan, foreach: { items: "{{inputs.files}}", as: file }, agent: { provider: local, model: m, prompt: ▶"{{inputs.fiel}}" } }]`,
+    'Did you mean "file"?',
+  ],
+  [
+    'unknown_input',
+    'blocks[0].foreach.items',
+    `inputs: { files: json }
+blocks: [{ id: plan, foreach: { items: ▶"{{inputs.fils}}", as: file }, agent: { provider: local, model: m } }]`,
+    'Did you mean "files"?',
+  ],
+  [
+    'unknown_input',
+    'blocks[0].approval.prompt',
+    `inputs: { goal: string }
+blocks: [{ id: plan, mode: approval, approval: { prompt: ▶"Take {{inputs.gaol}}?" } }]`,
+    'Did you mean "goal"?',
+  ],
+  [
+    'unknown_input',
+    'blocks[0].dag.inputs.topic',
+    `inputs: { goal: string }
+blocks: [{ id: plan, mode: dag, dag: { name: c, inputs: { topic: ▶"{{inputs.gaol}}" } } }]`,
+    'Did you mean "goal"?',
+  ],
+  [
+    'unknown_input',
+    'blocks[0].research.topic',
+    `inputs: { goal: string }
+blocks: [{ id: plan, mode: research, research: { topic: ▶"{{inputs.gaol}}" } }]`,
+    'Did you mean "goal"?',
+  ],
   ['cycle', 'edges[0]', `${block('')}\nedges: [▶{ from: plan, to: plan }]`, 'in a cycle: plan -> plan.'],
   [
     'cycle',

@@ -105,11 +105,12 @@ describe('a normalised block', () => {
     expect(dagOf({ blocks: [child] }).inputs).toEqual({ goal: { required: true, declared: false } })
   })
 
-  test('may ask in when for every run input, declared or read by a template', () => {
-    const inputs = { kind: 'string' }
+  test('may ask in when for every declared run input, and where none is declared for those a template reads', () => {
     const other = { id: 'a', agent: { ...AGENT, prompt: '{{inputs.tone}}' } }
     const when = "inputs.kind == 'a' && inputs.tone.length > 1"
-    expect(blockOf({ when }, [other], { inputs }).when).toBe(when)
+    expect(blockOf({ when }, [other], { inputs: { kind: 'string', tone: 'string' } }).when).toBe(when)
+    const untold = 'inputs.tone.length > 1'
+    expect(blockOf({ when: untold }, [other]).when).toBe(untold)
   })
 })
 

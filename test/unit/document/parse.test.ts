@@ -155,35 +155,38 @@ describe('parseDag()', () => {
     expect(result.ok && result.dag.blocks[1]?.upstream).toEqual(['c'])
   })
 
-  test('keeps declared run inputs and adds those a template reads without declaring them', () => {
-    const dag = sound({
-      inputs: {
-        goal: { type: 'string', description: 'What' },
-        size: { type: 'number', default: 3 },
-        any: {},
-        s: 'json',
-      },
-      blocks: [
-        {
-          id: 'a',
-          inputs: { own: 'string', rows: 'json' },
-          agent: {
-            ...AGENT,
-            prompt: '{{inputs.goal}} {{inputs.own}} {{inputs.more}} {{inputs.rows.0.x}}',
-            system: '{{ inputs.tone }}',
-          },
-        },
-      ],
-    })
-    expect(dag.inputs).toEqual({
+  const reader = (prompt: string, system: string) => ({
+    id: 'a',
+    inputs: { own: 'string', rows: 'json' },
+    agent: { ...AGENT, prompt, system },
+  })
+
+  test('keeps declared run inputs, which are all there are', () => {
+    const blocks = [reader('{{inputs.goal}} {{inputs.own}} {{inputs.rows.0.x}}', '{{ inputs.any }}')]
+    const inputs = {
+      goal: { type: 'string', description: 'What' },
+      size: { type: 'number', default: 3 },
+      any: {},
+      s: 'json',
+    }
+    expect(sound({ inputs, blocks }).inputs).toEqual({
       goal: { type: 'string', required: true, description: 'What', declared: true },
       size: { type: 'number', required: false, default: 3, declared: true },
       any: { required: true, declared: true },
       s: { type: 'json', required: true, declared: true },
-      more: { required: true, declared: false },
-      tone: { required: true, declared: false },
     })
   })
+
+  test.each([{}, { inputs: {} }])(
+    'takes the names templates read as run inputs where none is declared: %j',
+    (given) => {
+      const blocks = [reader('{{inputs.own}} {{inputs.more}} {{inputs.rows.0.x}}', '{{ inputs.tone }}')]
+      expect(sound({ ...given, blocks }).inputs).toEqual({
+        more: { required: true, declared: false },
+        tone: { required: true, declared: false },
+      })
+    },
+  )
 
   test('lets file and artifact fit each other, and an untyped input take the type of its source', () => {
     const dag = sound({
