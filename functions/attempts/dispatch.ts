@@ -7,6 +7,7 @@ import { valuesForModel } from '../../shared/gates/read-facts.ts'
 import { generatedPrompt, withFeedback } from '../../shared/prompts/block.ts'
 import type { DispatchAnswer } from '../../shared/providers/provider.ts'
 import type { RecordedCallWithPrompt } from '../../shared/providers/recording.ts'
+import { inputsNamedIn, ownValues, portValues } from '../../shared/runs/block-inputs.ts'
 import { checkOutputs, readAnswerOutputs } from '../../shared/runs/block-outputs.ts'
 import { approvalId } from '../../shared/runs/ids.ts'
 import { readOrdinal, workingLeg } from '../../shared/runs/lane.ts'
@@ -110,12 +111,19 @@ function askAgent(
     prompt,
     model,
     params: model_params,
-    inputs: values,
+    inputs: agentInputs(call, values),
     output_schema: call.block.outputs,
     feedback,
     signal,
     idempotency_key: callKey(call, attempt, repair),
   })
+}
+
+/** What the provider is given beside the prompt: inputs of the block, and the run inputs that texts of its agent read. */
+function agentInputs({ dag, block }: BlockCall, values: Dispatch['values']): Dispatch['values'] {
+  const read = block.mode === 'ai' ? inputsNamedIn(block.agent) : new Set<string>()
+  const own = ownValues(dag, block, values)
+  return Object.fromEntries(Object.entries(values).filter(([name]) => Object.hasOwn(own, name) || read.has(name)))
 }
 
 function unknownProvider({ block, world }: BlockCall, name: string): Fault {
@@ -169,7 +177,8 @@ async function dispatchHandler(
   const { storage, run, block, item, dag, epoch } = call
   const judged: { verdicts?: readonly Verdict[] } = {}
   const made = await findHandler(handler).run({
-    inputs: values,
+    inputs: portValues(call.block, values),
+    values,
     outputs,
     config,
     world: storage.bounded,

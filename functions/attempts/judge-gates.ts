@@ -7,6 +7,7 @@ import { judgeGate } from '../../shared/gates/judge.ts'
 import { withFileTexts } from '../../shared/gates/read-facts.ts'
 import { isolateFor } from '../../shared/ports/isolate.ts'
 import type { RecordedCallWithPrompt } from '../../shared/providers/recording.ts'
+import { ownValues } from '../../shared/runs/block-inputs.ts'
 import type { EventData, NewEvent, StoredValue, UsedByCalls } from '../../shared/runs/event.ts'
 import { canonicalJson } from '../../shared/text/canonical-json.ts'
 import { sha256 } from '../../shared/text/hash.ts'
@@ -32,7 +33,8 @@ export interface Judged {
 }
 
 /**
- * Judges every gate of one side (never only the first): pre-gates see inputs, post-gates inputs and outputs. Those
+ * Judges every gate of one side (never only the first): pre-gates see inputs of the block, post-gates inputs and outputs,
+ * neither run inputs of whatever name. Those
  * `known`, of an attempt that goes on after a question, are not judged again. A run that is stopped meanwhile ends what
  * they compute: Fault Rejected superseded, as of its dispatch.
  */
@@ -68,7 +70,8 @@ async function judgeUses(
   const verdicts: Verdict[] = [...known]
   const events: NewEvent[] = []
   const before = new Set(known.map(({ name }) => name))
-  const seen = uses.length === 0 ? { ...facts, at } : await withFileTexts(block, { ...facts, at }, objectReader(call))
+  const own = { ...facts, inputs: ownValues(call.dag, block, facts.inputs), at }
+  const seen = uses.length === 0 ? own : await withFileTexts(block, own, objectReader(call))
   const composed = () => composeVerdicts(uses, verdicts, block.gate_composition[phase])
   for (const use of uses) {
     if (before.has(use.name)) continue

@@ -3,6 +3,7 @@ import { composeVerdicts } from '../gates/compose-verdicts.ts'
 import type { GateFacts } from '../gates/gate.ts'
 import { inputHash, replayVerdict } from '../gates/judge.ts'
 import { withFileTexts } from '../gates/read-facts.ts'
+import { ownValues } from '../runs/block-inputs.ts'
 import type { EventData, RunEvent } from '../runs/event.ts'
 import { itemBlock } from '../runs/foreach.ts'
 import { canonicalJson } from '../text/canonical-json.ts'
@@ -109,7 +110,7 @@ async function passProblems(run: Parts, pass: Pass, block: Block): Promise<reado
 }
 
 async function again(
-  { isolate, read }: Parts,
+  run: Parts,
   pass: Pass,
   block: Block,
   { seq, data }: Judged,
@@ -118,21 +119,29 @@ async function again(
   const use = useOf(pass, block, data)
   // A check of time is judged at a moment no event tells; one that could not be carried out may be so again.
   if (use === undefined || data.status === 'error' || looksAtTheClock(use, facts[data.phase])) return []
+  const { isolate, read } = run
   const { status, reason, input_hash, facts: found } = data
   const recorded = { status, reason, input_hash, facts: found }
-  const seen = await withFileTexts(block, facts[data.phase], read)
-  const now = await replayVerdict(recorded, use, seen, { isolate })
-  // Until gates looked at the text of files they looked at the refs; verdicts of such runs still stand.
-  const replay = now === 'other_input' ? await replayVerdict(recorded, use, facts[data.phase], { isolate }) : now
+  const whole = facts[data.phase]
+  const own = { ...whole, inputs: ownValues(run.dag, judgedBlock(pass, block), whole.inputs) }
+  let replay: Awaited<ReturnType<typeof replayVerdict>> = 'other_input'
+  // Verdicts of earlier versions still stand: their gates saw run inputs too, and refs in place of the texts of files.
+  for (const seen of [() => withFileTexts(block, own, read), () => withFileTexts(block, whole, read), () => whole]) {
+    if (replay === 'other_input') replay = await replayVerdict(recorded, use, await seen(), { isolate })
+  }
   if (replay === 'same' || replay === 'recorded') return []
   const why = replay === 'different' ? 'comes out otherwise' : 'is not of these values'
   return [`${passName(pass)}: the verdict of gate "${data.gate}" (event ${seq}) ${why}`]
 }
 
 /** The gates of a task's move are their handler's, which has its own words for them. */
-function useOf({ item }: Pass, block: Block, { gate, phase }: Judged['data']): GateUse | undefined {
-  const judged = item === undefined || block.foreach === undefined ? block : itemBlock(block, block.foreach)
+function useOf(pass: Pass, block: Block, { gate, phase }: Judged['data']): GateUse | undefined {
+  const judged = judgedBlock(pass, block)
   return (phase === 'pre' ? judged.pre_gates : judged.post_gates).find(({ name }) => name === gate)
+}
+
+function judgedBlock({ item }: Pass, block: Block): Block {
+  return item === undefined || block.foreach === undefined ? block : itemBlock(block, block.foreach)
 }
 
 function looksAtTheClock({ check }: GateUse, facts: GateFacts): boolean {

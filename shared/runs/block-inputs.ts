@@ -116,7 +116,7 @@ function own<T>(record: Readonly<Record<string, T>>, key: string): T | undefined
 /**
  * Names of the run inputs a block reads without a port of its own: those any of its prompts, templates, expressions or
  * gates names, as a word; rather one too many than one too few. So a changed run input is a changed input of the blocks
- * that read it, and of no other. Handlers get them all, as does a person who is shown all there is.
+ * that read it, and of no other. Expressions of handlers may read them all, as does a person who is shown all there is.
  */
 export function runInputsRead({ inputs }: Pick<Dag, 'inputs'>, block: Block): readonly string[] {
   const names = Object.keys(inputs).filter((name) => !Object.hasOwn(block.inputs, name))
@@ -124,6 +124,32 @@ export function runInputsRead({ inputs }: Pick<Dag, 'inputs'>, block: Block): re
   const text = textsOf(block).join('\n')
   return names.filter((name) => text.includes(name) && isWordOf(name, text))
 }
+
+/** Of an attempt's values those of the ports its block declares: what a handler works on. */
+export function portValues({ inputs }: Pick<Block, 'inputs'>, values: Values): Values {
+  return onlyThose(values, (name) => Object.hasOwn(inputs, name))
+}
+
+/**
+ * The same with the item and the list of a foreach block: all but the run inputs that its texts and expressions read
+ * besides. What looks for a port by its name finds no run input of that name.
+ */
+export function ownValues({ blocks }: Pick<Dag, 'blocks'>, { index, inputs }: Block, values: Values): Values {
+  const whole = blocks[index]?.inputs ?? {}
+  return onlyThose(values, (name) => Object.hasOwn(inputs, name) || Object.hasOwn(whole, name))
+}
+
+function onlyThose(values: Values, isMeant: (name: string) => boolean): Values {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => isMeant(name)))
+}
+
+/** The inputs that templates anywhere in it read by name. */
+export function inputsNamedIn(part: unknown): ReadonlySet<string> {
+  const references = strings(part).flatMap(templateReferences)
+  return new Set(references.flatMap((reference) => (reference.kind === 'input' ? [reference.path[0]] : [])))
+}
+
+type Values = Readonly<Record<string, Json>>
 
 /** Everything of a block that may name an input. */
 function textsOf(block: Block): readonly string[] {

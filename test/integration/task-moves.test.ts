@@ -95,6 +95,7 @@ function moving(run_id: string, block_id: string, to: string, more: Partial<Hand
   if (open === undefined) throw new Error('no place')
   const call: HandlerCall = {
     inputs: {},
+    values: {},
     outputs: { status: { type: 'string', required: true } },
     config: { to },
     world: open.place.world,

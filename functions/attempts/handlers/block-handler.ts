@@ -7,9 +7,12 @@ import type { RunKey } from '../../../shared/runs/run-store.ts'
 import type { Json } from '../../../shared/text/json.ts'
 import type { World } from '../../../shared/world.ts'
 
-/** One attempt of a deterministic block. `inputs` also holds the run inputs its templates may read. */
+/** One attempt of a deterministic block. */
 export interface HandlerCall {
+  /** Of the ports the block declares; of an item, it is among them. Run inputs of whatever name are not. */
   readonly inputs: Readonly<Record<string, Json>>
+  /** What expressions of its config see: the inputs, the run inputs, and of an item the list it comes from. */
+  readonly values: Readonly<Record<string, Json>>
   readonly outputs: Block['outputs']
   readonly config: unknown
   readonly world: Pick<World, 'runs' | 'objects' | 'inputs' | 'isolate' | 'clock'>

@@ -2,7 +2,7 @@ import type { Json } from '../../../shared/text/json.ts'
 import { type BlockHandler, type HandlerCall, handlerFault, isolateOf, readConfig } from './block-handler.ts'
 
 /**
- * JSONata over `{inputs}`, through the Isolate port. A single output takes the whole answer, several take the members
+ * JSONata over `{inputs}`, run inputs among them, through the Isolate port. A single output takes the whole answer, several take the members
  * of the same name. Fault InvalidInput transform_failed when the program fails, runs over time or memory, or answers
  * no object for several outputs.
  */
@@ -10,7 +10,7 @@ export const transform: BlockHandler = {
   async run(call) {
     call.signal.throwIfAborted()
     const { expression } = readConfig('transform', call)
-    const answer = await isolateOf(call).run('transform', { program: expression, input: { inputs: call.inputs } })
+    const answer = await isolateOf(call).run('transform', { program: expression, input: { inputs: call.values } })
     call.signal.throwIfAborted()
     if (!answer.ok) throw failed(call, `its expression stopped (${answer.because}): ${answer.message}`)
     return portsOf(call, answer.value)

@@ -35,6 +35,7 @@ export function handlerCall({ ports = {}, world = {}, ...given }: Given): { call
   const outputs = Object.fromEntries(Object.entries(ports).map(([port, type]) => [port, { type, required: true }]))
   const call: HandlerCall = {
     inputs: {},
+    values: given.inputs ?? {},
     outputs,
     config: {},
     // Only the members a handler uses: a call of any other one is a test failure.
