@@ -18,15 +18,15 @@ import { refuseUnknownBlock } from './wires.ts'
 export function checkTemplates(reading: Reading, block: BlockDraft, types: InputTypes, declared: Ports): Set<string> {
   const undeclared = new Set<string>()
   const { work, settled, path } = block
-  for (const [text, at] of textsOf(work, settled)) {
-    const place = [...path, ...at]
-    for (const reference of templateReferences(text ?? '')) {
-      const name = checkReference(reading, block, types, reference, place)
-      if (name === undefined) continue
-      if (name === settled.foreach?.as) checkItem(reading, name, place, at[0] === 'agent')
-      else if (declared.size > 0) refuseUndeclared(reading, block, declared, { name, path: place })
-      else undeclared.add(name)
-    }
+  const references = textsOf(work, settled).flatMap(([text, at]) =>
+    templateReferences(text ?? '').map((reference) => ({ reference, at, place: [...path, ...at] })),
+  )
+  for (const { reference, at, place } of references) {
+    const name = checkReference(reading, block, types, reference, place)
+    if (name === undefined) continue
+    if (name === settled.foreach?.as) checkItem(reading, name, place, at[0] === 'agent')
+    else if (declared.size > 0) refuseUndeclared(reading, block, declared, { name, path: place })
+    else undeclared.add(name)
   }
   checkList(reading, block, types, declared)
   return undeclared

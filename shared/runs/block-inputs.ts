@@ -1,5 +1,6 @@
 import type { Block, Dag, InputPort, PortType } from '../dag/dag.ts'
 import { evaluateExpression, parseExpression } from '../dag/expression.ts'
+import { templateReferences } from '../dag/template.ts'
 import type { Json } from '../text/json.ts'
 
 /** What an input may be resolved from; `upstream` holds output values by block id, of completed blocks only. */
