@@ -14,7 +14,7 @@ import { filesBelow, readText } from '../docs/markdown.ts'
 import { FULL, MUTANT } from './mutants.ts'
 
 const validate = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false }).compile(documentSchema())
-const FILES = filesBelow(['dags', 'test/unit/dag/openskelo'], '.yaml')
+const FILES = filesBelow(['dags', 'test/unit/document/openskelo'], '.yaml')
 
 describe('documentSchema()', () => {
   test('is what docs/dag.schema.json holds (vitest -u writes it anew)', async () => {

@@ -36,12 +36,12 @@ const FILES: readonly (readonly [file: string, order: string, warnings: readonly
 
 describe('a document written for OpenSkelo', () => {
   test('every file has its row', () => {
-    const files = filesBelow(['test/unit/dag/openskelo'], '.yaml').map((file) => file.replace(/^.*\/|\.yaml$/g, ''))
+    const files = filesBelow(['test/unit/document/openskelo'], '.yaml').map((file) => file.replace(/^.*\/|\.yaml$/g, ''))
     expect(files.toSorted()).toEqual(FILES.map(([file]) => file))
   })
 
   test.each(FILES)('%s.yaml is valid, in the order of its edges, and compiles', (file, order, warnings) => {
-    const result = parseDag(readText(`test/unit/dag/openskelo/${file}.yaml`), { name: file })
+    const result = parseDag(readText(`test/unit/document/openskelo/${file}.yaml`), { name: file })
     if (!result.ok) throw new Error(result.errors.map(({ message }) => message).join('\n'))
     expect(result.order.join(' ')).toBe(order)
     expect(result.warnings.map(({ code, path }) => `${code} ${path}`)).toEqual(warnings)
