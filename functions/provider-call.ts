@@ -5,7 +5,7 @@ import type { DispatchAnswer, DispatchRequest, Provider } from '../shared/provid
 import { type RecordedCallWithPrompt, recordedCallWithPrompt } from '../shared/providers/recording.ts'
 import type { RunKey } from '../shared/runs/run-store.ts'
 import type { Asked, CallOrigin } from '../shared/telemetry/telemetry-port.ts'
-import { canonicalJson } from '../shared/text/canonical-json.ts'
+import { canonicalJson } from '../shared/text/json.ts'
 import type { World } from '../shared/world.ts'
 
 export interface Caller {

@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import { RUN_ROUTES, type RunSummary } from '../../shared/api/run-routes.ts'
 import { type Head, shownState } from '../../shared/runs/head.ts'
-import { runApiPaths } from '../../shared/runs/run-api-paths.ts'
+import { runApiPaths } from '../../shared/runs/ids.ts'
 import {
   DAMAGED_FIX,
   type DamagedRun,

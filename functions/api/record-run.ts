@@ -9,7 +9,7 @@ import {
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { isStageEvent } from '../../shared/runs/event-types.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
-import { canonicalJson } from '../../shared/text/canonical-json.ts'
+import { canonicalJson } from '../../shared/text/json.ts'
 import { redactSecrets } from '../../shared/text/redact.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'

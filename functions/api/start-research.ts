@@ -1,6 +1,6 @@
 import { RESEARCH_ROUTES } from '../../shared/api/research-routes.ts'
 import { loopEntityId } from '../../shared/research/loop-entity.ts'
-import { runApiPaths } from '../../shared/runs/run-api-paths.ts'
+import { runApiPaths } from '../../shared/runs/ids.ts'
 import { changeHandler } from '../http-handler.ts'
 import { beginRun } from '../runs/begin-run.ts'
 import { prepareResearchRun, RESEARCH_DEADLINE_SEC } from '../runs/prepare-research-run.ts'

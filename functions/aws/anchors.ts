@@ -6,8 +6,8 @@ import {
   type S3ClientConfig,
 } from '@aws-sdk/client-s3'
 import { type Anchors, type AnchorVersion, anchorKey, anchorPrefix } from '../../shared/runs/anchors.ts'
-import { canonicalJson } from '../../shared/text/canonical-json.ts'
 import { sha256 } from '../../shared/text/hash.ts'
+import { canonicalJson } from '../../shared/text/json.ts'
 import type { Core } from './core.ts'
 import { CLIENT_OPTIONS, sdkFault } from './sdk.ts'
 

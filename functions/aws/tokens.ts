@@ -1,6 +1,6 @@
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import { KEPT_DAYS, type StoredToken, type Tokens } from '../../shared/auth/token.ts'
-import { canonicalJson } from '../../shared/text/canonical-json.ts'
+import { canonicalJson } from '../../shared/text/json.ts'
 import type { Core } from './core.ts'
 import { as, from, type Item } from './run-store/item-encoding.ts'
 import { ifAbsent, openTable, type RunTableOptions, tableClient } from './run-store/table.ts'

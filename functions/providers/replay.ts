@@ -1,8 +1,8 @@
 import { Fault } from '../../shared/errors.ts'
 import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/providers/provider.ts'
 import { type RecordedCall, type Recording, RecordingSchema } from '../../shared/providers/recording.ts'
-import { canonicalJson } from '../../shared/text/canonical-json.ts'
 import { sha256 } from '../../shared/text/hash.ts'
+import { canonicalJson } from '../../shared/text/json.ts'
 import { invalidAnswerFault, parseJsonObject } from './model-answers.ts'
 
 /** Reads a recording where this place keeps it: a file or an object. */

@@ -4,7 +4,7 @@ import { type AssessmentOutput, assessByDefault } from '../../shared/research/pa
 import { readAssessmentAnswer } from '../../shared/research/read-answers.ts'
 import { stageAfterAssessment } from '../../shared/research/stages.ts'
 import { refinedQueries, type SubQuery } from '../../shared/research/sub-queries.ts'
-import { canonicalJson } from '../../shared/text/canonical-json.ts'
+import { canonicalJson } from '../../shared/text/json.ts'
 import { type Asked, askEvidence, toReading } from './ask-model.ts'
 import { showEvidence } from './show-evidence.ts'
 import { NO_TIME, type StageCall, type StageOutcome, timeLeft, toPlainAnswer } from './stage-call.ts'

@@ -12,8 +12,7 @@ import type { Evidence } from '../../shared/research/payloads/candidate-and-evid
 import type { SaidSentence, SearchResult } from '../../shared/research/payloads/result.ts'
 import { evidenceForPrompt } from '../../shared/research/prompt-budget.ts'
 import { readJudgeAnswer, readSynthesisAnswer } from '../../shared/research/read-answers.ts'
-import { canonicalJson } from '../../shared/text/canonical-json.ts'
-import type { Json } from '../../shared/text/json.ts'
+import { canonicalJson, type Json } from '../../shared/text/json.ts'
 import { askEvidence, askModel, type Reading, toReading } from './ask-model.ts'
 import { type StoredEvidence, showEvidence } from './show-evidence.ts'
 import {

@@ -1,7 +1,7 @@
 import { RESEARCH_DAG, researchMachine } from '../../shared/compile/research-machine.ts'
 import { pinIntent, type Question } from '../../shared/research/payloads/intent.ts'
-import { canonicalJson } from '../../shared/text/canonical-json.ts'
 import { sha256 } from '../../shared/text/hash.ts'
+import { canonicalJson } from '../../shared/text/json.ts'
 import type { World } from '../../shared/world.ts'
 import type { RunOrder } from './create-run.ts'
 

@@ -3,7 +3,7 @@ import { START_RUN, type StartRunBody } from '../../shared/api/start-run-route.t
 import type { Principal } from '../../shared/auth/principal.ts'
 import { compileDag } from '../../shared/compile/compile-dag.ts'
 import { Fault } from '../../shared/errors.ts'
-import { runApiPaths } from '../../shared/runs/run-api-paths.ts'
+import { runApiPaths } from '../../shared/runs/ids.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import { wantsEvent } from '../../shared/webhooks/endpoint-deliveries.ts'
 import type { World } from '../../shared/world.ts'

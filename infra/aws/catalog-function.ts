@@ -160,7 +160,7 @@ export interface MachineFacts {
 }
 
 /**
- * The environment of one function, as functions/aws/read-environment.ts reads it: names and ARNs of what it has a right to,
+ * The environment of one function, as functions/aws/entry.ts reads it: names and ARNs of what it has a right to,
  * nothing else, never a secret.
  */
 export function functionEnvironment(

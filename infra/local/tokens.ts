@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { KEPT_DAYS, type StoredToken, type Tokens } from '../../shared/auth/token.ts'
 import type { Clock } from '../../shared/ports/host.ts'
-import { canonicalJson } from '../../shared/text/canonical-json.ts'
+import { canonicalJson } from '../../shared/text/json.ts'
 import { transaction } from './database.ts'
 import { query } from './run-store/query.ts'
 

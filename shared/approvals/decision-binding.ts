@@ -2,9 +2,8 @@ import type { Block, Dag } from '../dag/dag.ts'
 import { blocksBefore } from '../dag/order.ts'
 import { runInputsRead } from '../runs/block-inputs.ts'
 import { childDocumentOf, type Meta } from '../runs/run-store.ts'
-import { canonicalJson } from '../text/canonical-json.ts'
 import { sha256 } from '../text/hash.ts'
-import type { Json } from '../text/json.ts'
+import { canonicalJson, type Json } from '../text/json.ts'
 import { feedingBlocks, governedBlocks } from './governed-blocks.ts'
 
 /**

@@ -2,9 +2,8 @@ import type { Dag } from '../dag/dag.ts'
 import type { RunEvent } from '../runs/event.ts'
 import type { Meta } from '../runs/run-store.ts'
 import type { DocumentChange, RunChanges } from '../runs/run-store-items.ts'
-import { canonicalJson } from '../text/canonical-json.ts'
 import { sha256 } from '../text/hash.ts'
-import type { Json } from '../text/json.ts'
+import { canonicalJson, type Json } from '../text/json.ts'
 import { NOT_DEPLOYED, VALUE_LENGTH } from './run-change-lines.ts'
 
 /** Undefined: it runs its deployed document with declared inputs. `events`: those so far. */

@@ -1,6 +1,5 @@
 import jsep from 'jsep'
-import { canonicalJson } from '../text/canonical-json.ts'
-import type { Json } from '../text/json.ts'
+import { canonicalJson, type Json } from '../text/json.ts'
 
 /** Limits of one expression (docs/limits-and-costs.md): characters, and nesting after parsing. */
 const MAX_CHARACTERS = 1_000

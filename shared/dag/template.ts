@@ -1,5 +1,4 @@
-import { canonicalJson } from '../text/canonical-json.ts'
-import type { Json } from '../text/json.ts'
+import { canonicalJson, type Json } from '../text/json.ts'
 
 /** One `{{ inputs.x.y }}` of a text. `path` is [port, ...members]; a text that only resembles one is `malformed`. */
 export type TemplateReference =

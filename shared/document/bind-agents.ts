@@ -7,8 +7,8 @@ import { type AgentSettings, type ProviderSettings, providerIdentity } from '../
 import type { ResearchSettings } from '../research/settings.ts'
 import type { People } from '../runs/people.ts'
 import type { Safety } from '../runs/safety-settings.ts'
-import { canonicalJson } from '../text/canonical-json.ts'
 import { sha256 } from '../text/hash.ts'
+import { canonicalJson } from '../text/json.ts'
 import { didYouMean, listed, quoted, suggest } from '../text/wording.ts'
 
 /** What of a place's settings says who does the work of a document, what that costs, and who can be asked there. */

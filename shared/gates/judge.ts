@@ -1,7 +1,6 @@
 import type { GateUse } from '../dag/dag.ts'
-import { canonicalJson } from '../text/canonical-json.ts'
 import { sha256 } from '../text/hash.ts'
-import type { Json } from '../text/json.ts'
+import { canonicalJson, type Json } from '../text/json.ts'
 import { safeOneLine } from '../text/redact.ts'
 import { atLeast, leafChecks, negateOutcome, type Outcome, paramsOfCheck, partsOfCheck } from './check-composition.ts'
 import type { CheckResult, GateFacts, Verdict } from './gate.ts'

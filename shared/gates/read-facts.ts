@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import type { Block, PortType } from '../dag/dag.ts'
-import { canonicalJson } from '../text/canonical-json.ts'
-import type { Json } from '../text/json.ts'
+import { canonicalJson, type Json } from '../text/json.ts'
 import type { QuoteSource } from '../text/verbatim-quotes.ts'
 import type { CheckResult, GateFacts, Held } from './gate.ts'
 

@@ -1,5 +1,5 @@
-import { canonicalJson } from '../text/canonical-json.ts'
 import { sha256 } from '../text/hash.ts'
+import { canonicalJson } from '../text/json.ts'
 import { quoted } from '../text/wording.ts'
 import type { CriterionResult, GoalGateResult } from './goal-gate.ts'
 

@@ -1,7 +1,6 @@
-import { canonicalJson } from '../text/canonical-json.ts'
 import type { Problem } from '../text/document-problems.ts'
 import { sha256 } from '../text/hash.ts'
-import type { Json } from '../text/json.ts'
+import { canonicalJson, type Json } from '../text/json.ts'
 import { lineFinder, locate, type Path, pathText, type Source } from '../text/source-position.ts'
 import { quoted } from '../text/wording.ts'
 import { type ReadDocument, readObject, readYaml } from '../text/yaml.ts'

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { Fault, type Issue } from '../errors.ts'
-import { canonicalJson } from '../text/canonical-json.ts'
 import { sha256 } from '../text/hash.ts'
+import { canonicalJson } from '../text/json.ts'
 import { refuseEntityId } from './entity-id.ts'
 import { markOpaqueProse, readableTriples } from './opaque-triples.ts'
 import { isEdge, type Triple, TripleSchema } from './triple.ts'

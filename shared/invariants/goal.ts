@@ -4,9 +4,8 @@ import { goalEnding } from '../goals/goal-ending.ts'
 import type { EventData, RunEvent } from '../runs/event.ts'
 import { isRunEnd } from '../runs/event-types.ts'
 import { foldRun } from '../runs/fold-run.ts'
-import { canonicalJson } from '../text/canonical-json.ts'
 import { sha256 } from '../text/hash.ts'
-import type { Json } from '../text/json.ts'
+import { canonicalJson, type Json } from '../text/json.ts'
 import { defineInvariant, type RunParts } from './invariant.ts'
 
 type Parts = Pick<RunParts, 'events' | 'meta' | 'read'>

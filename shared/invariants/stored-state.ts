@@ -4,7 +4,7 @@ import type { Head } from '../runs/head.ts'
 import { laneKey, laneOwner, readOrdinal } from '../runs/lane.ts'
 import type { RunFold } from '../runs/run-fold.ts'
 import type { BlockProjection, BlockState } from '../runs/run-store-items.ts'
-import { canonicalJson } from '../text/canonical-json.ts'
+import { canonicalJson } from '../text/json.ts'
 import { defineInvariant } from './invariant.ts'
 
 export const headOfEvents = defineInvariant({

@@ -1,7 +1,6 @@
 import type { Block } from '../dag/dag.ts'
 import type { DispatchRequest } from '../providers/provider.ts'
-import { canonicalJson } from '../text/canonical-json.ts'
-import type { Json } from '../text/json.ts'
+import { canonicalJson, type Json } from '../text/json.ts'
 
 type Prompted = Pick<Block, 'name' | 'inputs' | 'outputs' | 'post_gates' | 'foreach'>
 

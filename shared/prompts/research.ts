@@ -1,5 +1,5 @@
 import type { SaidSentence } from '../research/payloads/result.ts'
-import { canonicalJson } from '../text/canonical-json.ts'
+import { canonicalJson } from '../text/json.ts'
 import { fenced } from './block.ts'
 
 /** Stands before every question to a classifier. */

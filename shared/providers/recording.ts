@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { canonicalJson } from '../text/canonical-json.ts'
 import { sha256 } from '../text/hash.ts'
+import { canonicalJson } from '../text/json.ts'
 import type { DispatchAnswer, DispatchRequest } from './provider.ts'
 
 const text = z.string()

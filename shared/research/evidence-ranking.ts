@@ -1,4 +1,4 @@
-import { canonicalJson } from '../text/canonical-json.ts'
+import { canonicalJson } from '../text/json.ts'
 import type { Evidence } from './payloads/candidate-and-evidence.ts'
 
 /** One hit of one ranked list: a sub-query's answer from one source. */

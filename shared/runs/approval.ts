@@ -1,6 +1,6 @@
 import { type Principal, personName, principalName } from '../auth/principal.ts'
-import { canonicalJson } from '../text/canonical-json.ts'
 import { sha256 } from '../text/hash.ts'
+import { canonicalJson } from '../text/json.ts'
 import type { StoredValue } from './event.ts'
 import type { HeadApproval, Vote } from './head.ts'
 import { type People, peopleMeantBy, personOf } from './people.ts'

@@ -1,5 +1,5 @@
-import { canonicalJson } from '../text/canonical-json.ts'
 import { sha256 } from '../text/hash.ts'
+import { canonicalJson } from '../text/json.ts'
 import type { RunEvent } from './event.ts'
 
 /** hash(0): what the chain of every run starts from. */

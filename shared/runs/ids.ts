@@ -1,5 +1,5 @@
-import { canonicalJson } from '../text/canonical-json.ts'
 import { base32, sha256 } from '../text/hash.ts'
+import { canonicalJson } from '../text/json.ts'
 
 const RUN_ID_CHARS = 26
 
@@ -64,4 +64,18 @@ export function approvalEpoch(id: string): number {
 export function runIdOfApproval(id: string): string | undefined {
   const run = /^apr_([0-9a-hjkmnp-tv-z]{26})_/.exec(id)?.[1]
   return run === undefined ? undefined : `run_${run}`
+}
+
+/** Where the parts of a run are found, as paths of the API. */
+export function runApiPaths(runId: string): Record<string, string> {
+  const self = `/api/dag/runs/${runId}`
+  return {
+    self,
+    events: `${self}/events`,
+    replay: `${self}/replay`,
+    context: `${self}/context`,
+    artifacts: `${self}/artifacts`,
+    approvals: `${self}/approvals`,
+    stop: `${self}/stop`,
+  }
 }

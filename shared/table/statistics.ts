@@ -1,6 +1,5 @@
 import { maxSorted, mean, medianSorted, minSorted, quantileSorted, sampleStandardDeviation } from 'simple-statistics'
-import { canonicalJson } from '../text/canonical-json.ts'
-import type { Json } from '../text/json.ts'
+import { canonicalJson, type Json } from '../text/json.ts'
 import { type Confidence, medianRanks, studentT } from './confidence-interval.ts'
 import type { Table } from './tabular-data.ts'
 

@@ -1,7 +1,6 @@
 import type { Block } from '../dag/dag.ts'
 import type { StoredValue } from '../runs/event.ts'
-import { canonicalJson } from '../text/canonical-json.ts'
-import type { Json } from '../text/json.ts'
+import { canonicalJson, type Json } from '../text/json.ts'
 import type { RunAnswer } from './run.ts'
 
 /** One of the two runs, whole. */

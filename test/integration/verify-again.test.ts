@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { RunEvent } from '../../shared/runs/event.ts'
-import { canonicalJson } from '../../shared/text/canonical-json.ts'
+import { canonicalJson } from '../../shared/text/json.ts'
 import { atMost } from '../how-much.ts'
 import { richRun } from './rich-run.ts'
 

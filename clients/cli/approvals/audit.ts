@@ -1,8 +1,7 @@
 import * as z from 'zod'
 import { type AuditLine, auditLines } from '../../../shared/approvals/audit.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
-import { canonicalJson } from '../../../shared/text/canonical-json.ts'
-import type { Json } from '../../../shared/text/json.ts'
+import { canonicalJson, type Json } from '../../../shared/text/json.ts'
 import { callApi, type Target } from '../server/api.ts'
 import { fetchEvents } from '../server/fetch-run.ts'
 

@@ -1,6 +1,5 @@
 import { ENTITY_LIMITS } from '../../../shared/graph/entity.ts'
-import { canonicalJson } from '../../../shared/text/canonical-json.ts'
-import type { Json } from '../../../shared/text/json.ts'
+import { canonicalJson, type Json } from '../../../shared/text/json.ts'
 import { type BadLine, changedIn, type ReadItem } from './import-lines.ts'
 
 type Members = Readonly<Record<string, unknown>>

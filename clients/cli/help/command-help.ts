@@ -1,9 +1,414 @@
 import type { Command } from 'commander'
 import type { CommandHelp } from '../terminal/options.ts'
 import { wrapText } from '../terminal/text.ts'
-import { DOCUMENT_HELP } from './document-and-graph-help.ts'
-import { PLACE_HELP } from './place-help.ts'
-import { RUN_HELP } from './run-help.ts'
+
+/** Commands about projects and places, by their words. */
+const PLACE_HELP: Readonly<Record<string, CommandHelp>> = {
+  init: {
+    prints: 'the files it wrote, then the next two commands.',
+    json: '{folder, written: [path], replaced: [path]}.',
+    exits: { 1: 'files it would write are there: they are listed, and nothing was written.' },
+    examples: ['init brief', 'init . --force'],
+  },
+  'new dag': {
+    prints: 'the file it wrote, and how to run it.',
+    json: '{file, name, valid, blocks: [id]}.',
+    exits: { 1: 'the file is there already; nothing was written.' },
+    examples: ['new dag review --blocks read,check,publish', 'new dag review --from basic'],
+  },
+  'new gate': {
+    prints: 'a gate to paste into a block, with what it decides in comments.',
+    json: '{gate, type}: the gate as data.',
+    examples: ['new gate long-enough --type min_length --port text'],
+  },
+  start: {
+    prints: 'where it answers; then it logs until Ctrl-C. Runs go on at the next start.',
+    json: 'one line when it is ready: {ready, url, pid, data_dir}, where callers need tokens also {login, first_tokens}, with --login {login, console_url, login_file}.',
+    exits: { 1: 'port taken, folder in use, or a bad sluice.yaml.' },
+    examples: ['start', 'start --port 0 --example', 'start --login'],
+  },
+  console: {
+    prints:
+      'the address of the page; where it holds a secret, whoever has it acts as you. Of a deployment, or a place that asks for a token, it is served here until Ctrl-C.',
+    json: 'one line: {url}.',
+    exits: { 1: 'no server there, no credentials for it, no such stack, or port taken.' },
+    examples: ['console --open', 'console --stack dev --profile work --port 4042'],
+  },
+  doctor: {
+    prints: 'a line a check: ok, warning, FAILED with what to do, or - where there is nothing to check.',
+    json: '{ok, checks: [{name, state, says, fix?}]}; state is ok, warning, failed or skipped.',
+    exits: { 100: 'a check failed. Warnings do not count.' },
+    examples: ['doctor', 'doctor --json --url http://127.0.0.1:4040'],
+  },
+  completion: {
+    prints: 'a script for the shell; the second line of it says where to put it.',
+    examples: ['completion bash', 'completion zsh', 'completion fish'],
+  },
+  'slack manifest': {
+    prints: 'the manifest of the Slack app, as JSON.',
+    examples: ['slack manifest --url https://sluice.example.com'],
+  },
+  'token create': {
+    prints: 'the text of the token alone, this once; about it on stderr.',
+    json: '{token, token_id, tenant, name, scopes, state, created_at, created_by, expires_at}.',
+    exits: { 1: 'you lack a scope it should have, or the tenant is not yours.' },
+    examples: [
+      'token create ci runs:read runs:write --days 30',
+      'token create first admin:tokens runs:read runs:write --tenant acme',
+    ],
+  },
+  'token list': {
+    prints: 'a line a token: its id, whether it is valid and until when, its scopes and its name.',
+    json: '{tokens: [{token_id, tenant, name, scopes, state, created_at, created_by, expires_at, revoked_at?, revoked_by?}]}.',
+    examples: ['token list'],
+  },
+  'token revoke': {
+    prints: 'whose token is revoked, since when and by whom.',
+    json: '{token_id, tenant, name, scopes, state, created_at, created_by, expires_at, revoked_at, revoked_by}.',
+    exits: { 1: 'there is none of this id.' },
+    examples: ['token revoke 0v4x9k2m7q8r5t1w'],
+  },
+  'webhooks list': {
+    prints: 'a line an endpoint: name, host, and the events it is told of.',
+    json: '{webhooks: [{name, host, events, dags?, keys, timeout_ms, give_up_sec}]}.',
+    examples: ['webhooks list'],
+  },
+  'webhooks test': {
+    prints: 'whether the endpoint took the message, and what it answered.',
+    json: '{id, endpoint, delivered, status?, reason?}.',
+    exits: { 1: 'it did not take it.' },
+    examples: ['webhooks test billing'],
+  },
+  'webhooks dead': {
+    prints: 'a line a message: its id, its event, how often it was tried and how the last try went.',
+    json: '{dead: [{id, endpoint, run_id, seq, type, event_at, tries, last, delivered_at?}], next_cursor}.',
+    examples: ['webhooks dead', 'webhooks dead --endpoint billing --limit 100'],
+  },
+  'webhooks replay': {
+    prints: 'a line a message: whether its endpoint took it now.',
+    json: '{replayed: [{id, endpoint, delivered, status?, reason?, dead}]}.',
+    exits: { 1: 'one of them was not taken; it stays dead.' },
+    examples: ['webhooks replay --endpoint billing', 'webhooks replay --all'],
+  },
+  mcp: {
+    prints: 'nothing but the protocol: an MCP client starts it and talks to it (docs/mcp.md).',
+    examples: ['mcp', 'mcp --url http://127.0.0.1:4040 --allow-approvals'],
+  },
+  deploy: {
+    prints:
+      'the stacks, what their roles may do, what they cost idle and for 1,000 runs, read in the templates; then it asks. What the CDK says goes to stderr.',
+    exits: {
+      1: 'no credentials, not bootstrapped, too few concurrent executions, nobody said yes, or the CDK failed.',
+    },
+    examples: ['deploy', 'deploy --stage prod --profile work --yes'],
+  },
+  destroy: {
+    prints: 'what goes and what stays; the name of the stage is typed before anything does.',
+    exits: { 1: 'no credentials, the name was not typed, or the CDK failed.' },
+    examples: ['destroy --stage dev', 'destroy --stage dev --with-data --confirm dev'],
+  },
+  logs: {
+    prints: 'a line a logged line that names the run: time, function, level, message, facts; oldest first.',
+    json: 'a line each: {at, group, text}; at is milliseconds since 1970.',
+    examples: ['logs RUN --stage dev', 'logs RUN --stage prod --hours 72 --json'],
+  },
+  help: {
+    prints: 'the help of the command these words name.',
+    examples: ['help run start'],
+  },
+}
+
+const RUN_ENDED = { 1: 'the run failed or was cancelled.', 3: 'the run ended partial or blocked.' }
+const STARTED =
+  'the answer of the start: {run_id, dag_name, dag_hash, blocks, edges, links}; with --watch or --yes the run as it ended, as `run status --json`.'
+
+/** Commands about runs and what people are asked, by their words. */
+const RUN_HELP: Readonly<Record<string, CommandHelp>> = {
+  'run start': {
+    prints: 'the run id and how to follow it; with --watch its progress, how it ended, outputs and artifacts.',
+    json: STARTED,
+    exits: RUN_ENDED,
+    examples: [
+      'run start',
+      'run start --example basic',
+      'run start --example basic --input goal="a log reader" --watch',
+      'run start dags/hello.yaml --yes',
+    ],
+  },
+  'run graph': {
+    prints: 'the graph with the state of each block, as Mermaid, DOT or SVG.',
+    json: 'GET /api/dag/runs/{run_id}/graph: {nodes, edges, ..}.',
+    examples: ['run graph RUN', 'run graph RUN --format svg > run.svg'],
+  },
+  'run goal': {
+    prints: 'goal, trust, quality, a line a criterion, and what the next attempt is told.',
+    json: 'GET /api/dag/runs/{run_id}/goal.',
+    examples: ['run goal RUN'],
+  },
+  'run list': {
+    prints:
+      'a line a run: id, state, when it was created, DAG; of one that ended how long it took; tokens and price, where there are any. `More:` names the next page.',
+    json: 'GET /api/dag/runs: {runs: [..], next_cursor}.',
+    examples: ['run list', 'run list --status failed --limit 10', 'run list --dag hello --json'],
+  },
+  'run status': {
+    prints: 'blocks with state, tries, gates and times; what it waits for or why it ended; artifacts.',
+    json: 'GET /api/dag/runs/{run_id}: {run, blocks: {id: ..}, steps, dag, approvals, links}.',
+    examples: ['run status RUN', 'run status RUN --timeline --gates'],
+  },
+  'run output': {
+    prints: 'the values a completed block published; without a block those of the blocks no other waits for.',
+    json: '{block_id, outputs: {port: value}, ..} of the block; without a block a list of these.',
+    examples: ['run output RUN', 'run output RUN draft --json'],
+  },
+  'run artifact': {
+    prints: 'the artifact itself: its bytes as they are where stdout is no terminal.',
+    json: 'its entry in the list of artifacts: {name, bytes, sha256, media_type, ..}.',
+    examples: ['run artifact RUN greeting.md', 'run artifact RUN greeting.md -o greeting.md'],
+  },
+  'run watch': {
+    prints: 'on a terminal the run, redrawn in place; elsewhere a line an event; then how it ended.',
+    json: 'the events, one a line, until the run ends.',
+    exits: RUN_ENDED,
+    examples: ['run watch RUN', 'run watch RUN --json'],
+  },
+  'run events': {
+    prints: 'a line an event: seq, time since the start, block, what happened.',
+    json: 'the events as they are stored, one a line.',
+    examples: ['run events RUN', 'run events RUN --since 2 --json'],
+  },
+  'run approve': {
+    prints: 'exactly what is asked and shown, then who decided what. On a terminal it asks first.',
+    json: 'POST /api/dag/runs/{run_id}/approvals: {approval, run}.',
+    exits: { 2: 'several approvals wait: they are listed; name one with --block or --approval.' },
+    examples: ['run approve RUN', 'run approve RUN --block publish --yes'],
+  },
+  'run reject': {
+    prints: 'who decided what, and what happens now.',
+    json: 'POST /api/dag/runs/{run_id}/approvals: {approval, run}.',
+    exits: { 2: 'several approvals wait: they are listed; name one with --block or --approval.' },
+    examples: ['run reject RUN --feedback "Name the source"'],
+  },
+  'run waive': {
+    prints: 'the gates that failed, then who waived them.',
+    json: 'POST /api/dag/runs/{run_id}/approvals: {approval, run}.',
+    examples: ['run waive RUN --feedback "Checked by hand"'],
+  },
+  'run stop': {
+    prints: 'how many runs were cancelled.',
+    json: '{status, stopped}.',
+    exits: { 1: 'the run has ended already.' },
+    examples: ['run stop RUN --reason "Wrong input"', 'run stop RUN --block draft'],
+  },
+  'run stop-all': {
+    prints: 'how many runs were cancelled, and which could not be.',
+    json: '{status, stopped, left?, not_stopped?: [{run_id, code}]}.',
+    examples: ['run stop-all', 'run stop-all --hold --reason "Provider is down"'],
+  },
+  'run retry': {
+    prints: 'the new run, which blocks it takes over, and how to follow it.',
+    json: `${STARTED} Also {retry_of, reused_expected}.`,
+    exits: RUN_ENDED,
+    examples: ['run retry RUN --watch', 'run retry RUN --from draft'],
+  },
+  'run pivot': {
+    prints: 'the new run, whose goal it tries again, and how to follow it.',
+    json: `${STARTED} Also {pivots}.`,
+    exits: RUN_ENDED,
+    examples: ['run pivot RUN --feedback "Use the 2025 figures"'],
+  },
+  'run diff': {
+    prints: 'what differs: inputs, blocks, outputs, gates, cost, time.',
+    json: 'GET /api/dag/runs/{run_id}/diff/{other_id}.',
+    examples: ['run diff RUN OTHER'],
+  },
+  'run export': {
+    prints: 'the whole run as JSON; with -o what was written and how large it is.',
+    json: 'with -o {file, .., seal, left_out}; else the same file.',
+    examples: ['run export RUN -o run.json'],
+  },
+  'run release': {
+    prints: 'that starts are allowed again.',
+    json: 'POST /api/dag/safety/release.',
+    examples: ['run release'],
+  },
+  'run verify': {
+    prints: 'a line an invariant and the hash chain, and which hold.',
+    json: 'GET /api/dag/runs/{run_id}/verify, with {ok, recomputed}.',
+    exits: { 100: 'something stored does not hold.' },
+    examples: ['run verify RUN', 'run verify RUN --audit decisions.ndjson'],
+  },
+  'run record': {
+    prints: 'how many answers of providers were recorded, and what to write into sluice.yaml.',
+    json: 'what was made, with the recording unless -o wrote it.',
+    examples: ['run record RUN -o recording.json'],
+  },
+  'run cost': {
+    prints: 'a table: block, attempt, model, tokens, USD; then the budget, and what it stored.',
+    json: '{run_id, dag_name, state, .., budget, storage}.',
+    examples: ['run cost RUN'],
+  },
+  'approvals list': {
+    prints: 'a line an approval: id, run, block, age, risk, cost, question.',
+    json: 'GET /api/dag/approvals: {approvals: [..], next_cursor}.',
+    examples: ['approvals list', 'approvals list --status decided --limit 5'],
+  },
+  'approvals show': {
+    prints: 'all of one approval, and how to decide it.',
+    json: 'the approval: {approval_id, run_id, block_id, prompt, shown, digest, ..}.',
+    examples: ['approvals show APPROVAL'],
+  },
+  'approvals approve': {
+    prints: 'for each what is asked, then who decided what; one that cannot be decided hides no other.',
+    json: '{results: [{approval_id, decided, code?, detail?, ..}]}.',
+    exits: { 1: 'one was not decided.' },
+    examples: ['approvals approve APPROVAL', 'approvals approve APPROVAL APPROVAL2 --yes'],
+  },
+  'approvals reject': {
+    prints: 'for each who decided what.',
+    json: '{results: [{approval_id, decided, code?, detail?, ..}]}.',
+    exits: { 1: 'one was not decided.' },
+    examples: ['approvals reject APPROVAL --feedback "Name the source"'],
+  },
+  'approvals export': {
+    prints: 'a JSON object a line: every question, vote, reminder and decision.',
+    json: 'the same.',
+    examples: ['approvals export > decisions.ndjson', 'approvals export --since 2026-01-31'],
+  },
+}
+
+const ANSWER_EXITS = {
+  1: 'the run was stopped or failed: there is no answer.',
+  4: 'the answer is there, and a sentence of it is unsupported (kept on request, or what it cites has changed since).',
+}
+
+const ANSWERED = { 0: 'every line was answered, whatever the answers are.' }
+
+/** Commands about documents, goals, gates, research and the knowledge graph, by their words. */
+const DOCUMENT_HELP: Readonly<Record<string, CommandHelp>> = {
+  validate: {
+    prints:
+      'a line a file with its blocks in order; under one with errors a line an error: line:column, code, message.',
+    json: '[{file, valid, errors: [{path, code, message, line?, column?, hint?}], warnings, order: [block]}].',
+    exits: { 2: 'a file cannot be read.', 100: 'a document has errors.' },
+    examples: ['validate', 'validate dags/hello.yaml --json'],
+  },
+  compile: {
+    prints: 'the Amazon States Language text, indented.',
+    json: 'the same on one line, exactly what is deployed.',
+    exits: { 1: 'the document has errors.' },
+    examples: ['compile dags/hello.yaml', 'compile dags/hello.yaml --json > machine.json'],
+  },
+  plan: {
+    prints: 'critical path, time, states, joins, what a thousand runs cost, which limit is next.',
+    json: 'POST /api/dag/plan: {dag, blocks, critical_path, makespan, cost, ..}.',
+    exits: { 1: 'the document has errors.' },
+    examples: [
+      'plan dags/hello.yaml',
+      'plan dags/hello.yaml --default-duration 30 --json',
+      'plan dags/hello.yaml --cost',
+    ],
+  },
+  graph: {
+    prints: 'the graph as Mermaid, DOT or SVG.',
+    json: '{nodes, edges, ..}.',
+    exits: { 1: 'the document has errors.' },
+    examples: ['graph dags/hello.yaml', 'graph dags/hello.yaml --format svg > hello.svg'],
+  },
+  'graph import': {
+    prints: 'how many were put and refused, and which lines; after a failure from which line to go on.',
+    json: '{put, refused, ..}.',
+    exits: { 1: 'a line was refused, or the import stopped.' },
+    examples: [
+      'graph import entities.ndjson',
+      'graph import entities.ndjson --from-line 2001',
+      'graph import states.json --from semstreams',
+    ],
+  },
+  'graph search': {
+    prints: 'a line an entity, best first: score, id, label.',
+    json: 'GET /api/graph/search: {hits: [..], as_of}.',
+    examples: ['graph search Switzerland', 'graph search "capital city" --type place --limit 5'],
+  },
+  'graph show': {
+    prints: 'label, types and every statement of the entity.',
+    json: 'GET /api/graph/entities/{entity_id}.',
+    examples: ['graph show ENTITY'],
+  },
+  'graph neighbors': {
+    prints: 'a line an edge: direction, predicate, the other entity.',
+    json: 'GET /api/graph/entities/{entity_id}/neighbors: {entities, edges}.',
+    examples: ['graph neighbors ENTITY --direction out --depth 2'],
+  },
+  'graph delete': {
+    prints: 'how many were deleted, and which ids were not there.',
+    json: '{results: [{id, ok, error?}]}.',
+    exits: { 1: 'one was not deleted.' },
+    examples: ['graph delete ENTITY', 'graph delete --file ids.txt'],
+  },
+  schema: {
+    prints: 'the JSON Schema (2020-12) of a DAG document, or of sluice.yaml, indented.',
+    json: 'the same on one line.',
+    examples: ['schema > dag.schema.json', 'schema --settings > sluice.schema.json'],
+  },
+  'goal evaluate': {
+    prints: 'the final status with its row of the matrix, goal, trust, quality, a line a criterion.',
+    json: '{final_status, row, action, goal_status, met_count, total_count, criteria, quality, pivot, warnings}.',
+    exits: { 1: 'FAILED or ABORTED.', 3: 'PARTIAL or BLOCKED.', 100: 'the contract has errors.' },
+    examples: ['goal evaluate --contract goal.yaml --output report.md --trust 90'],
+  },
+  'goal init': {
+    prints: 'what was written and where.',
+    exits: { 1: 'there is a contract already (--replace).' },
+    examples: ['goal init dags/hello.yaml --type ml_classification'],
+  },
+  'goal validate': {
+    prints: 'a line a contract; under one with errors a line an error.',
+    json: '[{file, valid, errors, ..}].',
+    exits: { 100: 'a contract has errors.' },
+    examples: ['goal validate goal.yaml dags/hello.yaml'],
+  },
+  'goal decide': {
+    prints: 'a JSON line for each line of stdin.',
+    exits: ANSWERED,
+    examples: ['goal decide --ndjson < decisions.ndjson'],
+  },
+  'gates list': {
+    prints: 'every gate type with its parameters (? = may be left out) and what it decides; then those of sluice.yaml.',
+    json: '[{type, family, summary, params: JSON Schema, ..}]; with --configured the gates of sluice.yaml.',
+    examples: ['gates list', 'gates list --configured --json'],
+  },
+  'gates explain': {
+    prints: 'what the gate decides, its parameters, and examples that pass and fail.',
+    examples: ['gates explain min_length', 'gates explain any_of'],
+  },
+  'gates check': {
+    prints: 'a JSON line for each line of stdin: {id, passed, reason, ..}.',
+    exits: ANSWERED,
+    examples: ['gates check --ndjson < checks/gates.ndjson'],
+  },
+  'research ask': {
+    prints:
+      'the answer with its citations, then the evidence it cites, and each sentence compared with what is stored: quoted, supported or unsupported.',
+    json: 'GET /api/research/{run_id}: {run_id, state, result, trace}.',
+    exits: ANSWER_EXITS,
+    examples: [
+      'research ask "What is the capital of Kenya?"',
+      'research ask "Who borders Chad?" --budget 8000 --trace',
+    ],
+  },
+  'research show': {
+    prints: 'the same as `research ask`, of a run that is there.',
+    json: 'GET /api/research/{run_id}: {run_id, state, result, trace}.',
+    exits: ANSWER_EXITS,
+    examples: ['research show RUN --trace'],
+  },
+  'research validate': {
+    prints: 'a JSON line for each line of stdin: {id, accepted, errors}.',
+    exits: ANSWERED,
+    examples: ['research validate --ndjson < payloads.ndjson'],
+  },
+}
 
 /** By the words of the command: a new command is an entry, and a test demands it. */
 export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = { ...PLACE_HELP, ...RUN_HELP, ...DOCUMENT_HELP }

@@ -6,7 +6,7 @@ import { RUN_INDEXES } from '../../../shared/runs/dynamodb-table.ts'
 import type { Core } from '../core.ts'
 import { as, from, type Item } from '../run-store/item-encoding.ts'
 import { type RunTableOptions, tableClient } from '../run-store/table.ts'
-import { changeLogOn } from './change-log.ts'
+import { changeLogOn, indexManifestsOn } from './change-log.ts'
 import {
   edgeHintKey,
   entityKey,
@@ -16,7 +16,6 @@ import {
   listPartition,
   openGraphTable,
 } from './graph-table.ts'
-import { indexManifestsOn } from './index-manifests.ts'
 import { entityWritesOn, readEntity } from './writes.ts'
 
 /** The GraphStore port on DynamoDB, in the table the environment names. */

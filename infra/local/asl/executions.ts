@@ -2,8 +2,7 @@ import type { Machine as Definition } from '../../../shared/compile/asl.ts'
 import { Fault } from '../../../shared/errors.ts'
 import type { Clock } from '../../../shared/ports/host.ts'
 import type { Execution } from '../../../shared/runs/machine.ts'
-import { canonicalJson } from '../../../shared/text/canonical-json.ts'
-import type { Json } from '../../../shared/text/json.ts'
+import { canonicalJson, type Json } from '../../../shared/text/json.ts'
 import {
   type Child,
   type ChildOrder,

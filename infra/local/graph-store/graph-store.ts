@@ -5,8 +5,7 @@ import { type EdgeReader, walkNeighbours } from '../../../shared/graph/walk-neig
 import type { Clock } from '../../../shared/ports/host.ts'
 import { transaction } from '../database.ts'
 import { query } from '../run-store/query.ts'
-import { changeLogOn } from './change-log.ts'
-import { indexManifestsOn } from './index-manifests.ts'
+import { changeLogOn, indexManifestsOn } from './change-log.ts'
 import { entityWritesOn } from './writes.ts'
 
 /** The graph store of the local place, in an open database; makes its tables when they are not there. */

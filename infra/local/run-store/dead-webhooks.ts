@@ -13,7 +13,7 @@ interface Row {
 /** Sorts before every dead webhook: where the first page starts. */
 const TOP = '~'
 
-/** Messages nobody took; removed `retention_days` after they were buried (retention.ts). */
+/** Messages nobody took; removed `retention_days` after they were buried (sweep.ts). */
 export function deadWebhooksOn(db: DatabaseSync, cursors: Cursors): DeadWebhooks {
   const bury = db.prepare(
     'INSERT OR IGNORE INTO dead_webhooks (tenant, event_at, id, buried_at, body) VALUES (?, ?, ?, ?, ?)',

@@ -1,6 +1,5 @@
 import * as z from 'zod'
-import { canonicalJson } from '../../text/canonical-json.ts'
-import type { Json } from '../../text/json.ts'
+import { canonicalJson, type Json } from '../../text/json.ts'
 import { safeOneLine } from '../../text/redact.ts'
 import type { CheckResult, Gate, GateFacts } from '../gate.ts'
 import { heldTypes, PortNameSchema, readPort, unusableReason, wrongTypeResult } from '../read-facts.ts'

@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { evaluateExpression, parseExpression } from '../../dag/expression.ts'
-import { canonicalJson } from '../../text/canonical-json.ts'
-import type { Json } from '../../text/json.ts'
+import { canonicalJson, type Json } from '../../text/json.ts'
 import { memoizeLast } from '../../text/memoize-last.ts'
 import { safeOneLine } from '../../text/redact.ts'
 import type { CheckResult, Gate, GateFacts } from '../gate.ts'

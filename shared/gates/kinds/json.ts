@@ -1,7 +1,6 @@
 import * as z from 'zod'
-import { canonicalJson } from '../../text/canonical-json.ts'
 import { firstJson, isSearchedWhole } from '../../text/embedded-json.ts'
-import type { Json } from '../../text/json.ts'
+import { canonicalJson, type Json } from '../../text/json.ts'
 import { jsonProblem, MAX_DEPTH, nestsTooDeep } from '../../text/json-limits.ts'
 import { quotedList, safeOneLine } from '../../text/redact.ts'
 import { JsonSchemaParam } from '../compile-programs.ts'

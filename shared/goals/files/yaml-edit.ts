@@ -10,8 +10,7 @@ import {
   type ScalarEvent,
 } from 'js-yaml'
 import { LIMITS } from '../../limits.ts'
-import { canonicalJson } from '../../text/canonical-json.ts'
-import type { Json } from '../../text/json.ts'
+import { canonicalJson, type Json } from '../../text/json.ts'
 import { type ReadDocument, readYaml } from '../../text/yaml.ts'
 import { memberOf } from '../goal-contract.ts'
 

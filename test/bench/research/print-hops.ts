@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { findCandidates, type SearchWorld } from '../../../functions/research/candidates.ts'
+import { findCandidates, findNamed, type SearchWorld } from '../../../functions/research/candidates.ts'
 import { findByRelations, foundHit } from '../../../functions/research/hits.ts'
-import { findNamed } from '../../../functions/research/named-things.ts'
 import { atlasEntities } from '../../../scripts/atlas/atlas-entities.ts'
 import { readSources } from '../../../scripts/atlas/sources.ts'
 import { fuseEvidence } from '../../../shared/research/evidence-ranking.ts'

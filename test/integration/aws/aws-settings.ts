@@ -1,5 +1,5 @@
 import type { FunctionEnvironment } from '../../../functions/aws/core.ts'
-import { readEnvironment } from '../../../functions/aws/read-environment.ts'
+import { readEnvironment } from '../../../functions/aws/entry.ts'
 import { ACCOUNT, REGION } from '../../emulators/aws-client.ts'
 
 /** The settings of one function of a test deployment. */

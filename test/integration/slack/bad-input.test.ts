@@ -37,7 +37,7 @@ async function send(body: string | Uint8Array, headers: Headers) {
   const response = await fetch(`${open.place.url}/api/slack/interactions`, {
     method: 'POST',
     headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
-    body,
+    body: typeof body === 'string' ? body : Buffer.from(body),
   })
   return { status: response.status, text: await response.text() }
 }

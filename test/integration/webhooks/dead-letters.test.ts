@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { systemClock } from '../../../infra/local/clock-and-log.ts'
 import { openDatabase } from '../../../infra/local/database.ts'
-import { createRetention } from '../../../infra/local/retention.ts'
+import { createRetention } from '../../../infra/local/sweep.ts'
 import type { TestPlace } from '../test-place.ts'
 import { BRIEF, owed, placeWith, receiver } from './webhook-place.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { presignUrl } from '../../../functions/aws/presign-url.ts'
+import { presignUrl } from '../../../functions/aws/uploads.ts'
 
 /** The worked example of AWS's documentation, "Authenticating requests: using query parameters". */
 test('presignUrl() signs as AWS documents it', () => {

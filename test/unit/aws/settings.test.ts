@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { functionArn, requiredVariable } from '../../../functions/aws/core.ts'
-import { readEnvironment } from '../../../functions/aws/read-environment.ts'
+import { readEnvironment } from '../../../functions/aws/entry.ts'
 
 const ENV = { STAGE: 'dev', AWS_REGION: 'eu-central-1' }
 const ARN = 'arn:aws:lambda:eu-central-1:123456789012:function:sluice-dev-run-block'

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readServerSentEvents, type ServerSentEvent } from '../../../clients/cli/server/server-sent-events.ts'
+import { readServerSentEvents, type ServerSentEvent } from '../../../clients/cli/server/event-stream.ts'
 
 async function read(...chunks: string[]): Promise<ServerSentEvent[]> {
   const messages: ServerSentEvent[] = []

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { renderTemplate, templateReferences } from '../../../shared/dag/template.ts'
-import { canonicalJson } from '../../../shared/text/canonical-json.ts'
+import { canonicalJson } from '../../../shared/text/json.ts'
 import { expectLinear } from '../gates/linear.ts'
 
 describe('renderTemplate()', () => {

@@ -36,7 +36,9 @@ const FILES: readonly (readonly [file: string, order: string, warnings: readonly
 
 describe('a document written for OpenSkelo', () => {
   test('every file has its row', () => {
-    const files = filesBelow(['test/unit/document/openskelo'], '.yaml').map((file) => file.replace(/^.*\/|\.yaml$/g, ''))
+    const files = filesBelow(['test/unit/document/openskelo'], '.yaml').map((file) =>
+      file.replace(/^.*\/|\.yaml$/g, ''),
+    )
     expect(files.toSorted()).toEqual(FILES.map(([file]) => file))
   })
 

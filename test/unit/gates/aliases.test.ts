@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { canonicalJson } from '../../../shared/text/canonical-json.ts'
-import type { Json } from '../../../shared/text/json.ts'
+import { canonicalJson, type Json } from '../../../shared/text/json.ts'
 import { factsOf, judged, refusals } from './judged.ts'
 
 test.each<[string, string, { readonly [key: string]: Json }]>([['port_not_empty', 'not_empty', { port: 'x' }]])(

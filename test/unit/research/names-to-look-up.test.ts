@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { namesToLookUp } from '../../../functions/research/named-things.ts'
+import { namesToLookUp } from '../../../functions/research/candidates.ts'
 
 test.each([
   ['What is the capital of Norway?', ['capital of Norway', 'capital', 'Norway']],

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import { foldRun } from '../../../shared/runs/fold-run.ts'
-import { canonicalJson } from '../../../shared/text/canonical-json.ts'
+import { canonicalJson } from '../../../shared/text/json.ts'
 import { atMost } from '../../how-much.ts'
 import { answeredAsk, asked, resumed } from './asked-steps.ts'
 import {

@@ -1,8 +1,0 @@
-import canonicalize from 'canonicalize'
-
-/** RFC 8785 text of a JSON value: keys sorted, one spelling per number. `undefined` members are left out. */
-export function canonicalJson(value: unknown): string {
-  const text = canonicalize(value)
-  if (text === undefined) throw new TypeError('canonicalJson() needs a JSON value, got undefined')
-  return text
-}
