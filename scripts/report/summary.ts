@@ -187,7 +187,7 @@ export const AREAS: readonly Area[] = [
   },
   {
     name: 'API',
-    files: /api|route|http|server|openapi|mcp|hostile|sse|auth|safety|document|read-body/,
+    files: /api|route|http|server|openapi|mcp|hostile|sse|auth|safety|document(?!\/)|read-body/,
     risk: 'somebody gets what is not theirs, or the place falls over',
     gap: 'no load from many machines; one machine sends 1,000 runs at once',
   },

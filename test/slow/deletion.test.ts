@@ -11,7 +11,7 @@ import { afterAll, afterEach, expect, test } from 'vitest'
 const ROOT = resolve(import.meta.dirname, '../..')
 const KEPT = ['shared', 'functions', 'infra', 'clients', 'dags', 'docs', 'sluice.yaml', 'package.json', 'tsconfig.json']
 /** Units whose tests need nothing outside shared and functions. */
-const UNIT = ['dag', 'handlers', 'providers', 'runs', 'table']
+const UNIT = ['dag', 'document', 'handlers', 'providers', 'runs', 'table']
 /** What those tests read with. */
 const TOOLS = [
   'test/how-much.ts',

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { mergeCloseMoments, momentBeside, replayMoments } from '../../../clients/console/run/controls/replay-moments.ts'
-import { createFoldCache } from '../../../clients/console/run/session/run-session.ts'
+import { createFoldCache } from '../../../clients/console/run/session/fold-cache.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import { foldRun } from '../../../shared/runs/fold-run.ts'
 

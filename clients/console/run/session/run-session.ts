@@ -2,10 +2,10 @@ import { batch, computed, type ReadonlySignal, signal } from '@preact/signals'
 import type { Block, Dag } from '../../../../shared/dag/dag.ts'
 import type { RunEvent } from '../../../../shared/runs/event.ts'
 import { isRunEnd } from '../../../../shared/runs/event-types.ts'
-import { foldRun } from '../../../../shared/runs/fold-run.ts'
 import type { RunFold } from '../../../../shared/runs/run-fold.ts'
 import type { operations } from '../../../api/schema.generated.ts'
 import { type ApiProblem, answerOf, api, asProblem } from '../../api.ts'
+import { createFoldCache } from './fold-cache.ts'
 import { followRun } from './run-events.ts'
 
 export type RunAnswer = operations['get-run']['responses'][200]['content']['application/json']
@@ -165,20 +165,4 @@ export function blockOf(answer: RunAnswer | undefined, id: string): Block | unde
 /** What every tab of a run is given. */
 export interface TabProps {
   readonly session: RunSession
-}
-
-/**
- * Folds of one run at any of its events. A fold is kept each `stride` events, so that a step of the slider folds fewer
- * than that (measured: 1 ms at the most in a run of 10,000 events and 2,000 steps). `all` may only grow.
- */
-export function createFoldCache(stride = 100): (all: readonly RunEvent[], upTo?: number) => RunFold {
-  const kept: RunFold[] = []
-  return (all, upTo = all.length) => {
-    const end = Math.max(0, Math.min(upTo, all.length))
-    const whole = Math.floor(end / stride)
-    for (let k = kept.length; k < whole; k += 1) {
-      kept.push(foldRun(all.slice(k * stride, (k + 1) * stride), kept[k - 1]))
-    }
-    return foldRun(all.slice(whole * stride, end), kept[whole - 1])
-  }
 }
