@@ -98,7 +98,7 @@ function onlyReads(block: Block): boolean {
   return block.mode === 'research' || (block.mode === 'deterministic' && READERS.has(block.handler))
 }
 
-const READERS: ReadonlySet<string> = new Set(['read-input', 'read-object'])
+const READERS: ReadonlySet<string> = new Set(['read-input', 'read-table', 'read-object'])
 
 /**
  * The values of a block by port. One that is not there is Unavailable: without it an earlier text would speak for the

@@ -11,6 +11,8 @@ export const ENGINE_OF: Readonly<Record<IsolateKind, IsolateEngine>> = {
   classify: 'data',
   describe: 'data',
   parse: 'data',
+  read_rows: 'data',
+  write_rows: 'data',
 }
 
 /** Does one job; JSON text of its answer. */

@@ -1,7 +1,10 @@
 import { type ParsedText, parseTextInProcess, type TextFormat } from '../../shared/gates/parse-json-csv.ts'
+import { TABLE_LIMITS, tooLarge } from '../../shared/table/columns.ts'
 import { type Classification, type ClassifyQuestion, fitClassifier } from '../../shared/table/logistic-classifier.ts'
+import { type ReadQuestion, type ReadRows, readRows } from '../../shared/table/read-rows.ts'
 import { type TableQuestion, type TableStats, tableStatistics } from '../../shared/table/statistics.ts'
 import { readTable } from '../../shared/table/tabular-data.ts'
+import { type WriteQuestion, type WrittenRows, writeRows } from '../../shared/table/write-rows.ts'
 import type { Job } from './isolate-messages.ts'
 
 /** What came of it; `problem` = the table cannot be asked that. */
@@ -12,14 +15,30 @@ export type DescribeAnswer = TableStats | { readonly not_a_table: string } | { r
 
 /** Reads a table or a text and answers what is asked of it, as JSON text. */
 export function runDataJob(job: Job): string {
-  return JSON.stringify(answerOf(job))
+  const text = JSON.stringify(answerOf(job))
+  // The caller has to parse it on its own event loop.
+  if (job.kind !== 'read_rows' || text.length <= TABLE_LIMITS.answer_characters) return text
+  return JSON.stringify(
+    tooLarge(`as JSON its rows have ${text.length} characters, more than`, 'answer_characters', 'characters'),
+  )
 }
 
+type Answer = ClassifyAnswer | DescribeAnswer | ParsedText | ReadRows | WrittenRows
+
 // Handlers and gates are the only callers, and checked what they ask.
-function answerOf({ kind, program, input }: Job): ClassifyAnswer | DescribeAnswer | ParsedText {
-  if (kind === 'classify') return classified(readTable(input), program as unknown as ClassifyQuestion)
-  if (kind === 'describe') return described(readTable(input), program as unknown as TableQuestion)
-  return parseTextInProcess(program as TextFormat, String(input))
+function answerOf({ kind, program, input }: Job): Answer {
+  switch (kind) {
+    case 'classify':
+      return classified(readTable(input), program as unknown as ClassifyQuestion)
+    case 'describe':
+      return described(readTable(input), program as unknown as TableQuestion)
+    case 'read_rows':
+      return readRows(input, program as unknown as ReadQuestion)
+    case 'write_rows':
+      return writeRows(input, program as unknown as WriteQuestion)
+    default:
+      return parseTextInProcess(program as TextFormat, String(input))
+  }
 }
 
 /** Fits and cross-validates a model of a table. */

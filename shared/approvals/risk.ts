@@ -147,6 +147,7 @@ function ofWork(block: Block): readonly Effect[] {
   const { name, to } = block.config
   switch (block.handler) {
     case 'write-artifact':
+    case 'write-table':
       return [{ kind: 'artifact', words: `writes artifact ${String(name)}` }]
     case 'classify-table':
       return block.config.artifact === undefined

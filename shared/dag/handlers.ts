@@ -1,4 +1,9 @@
 import * as z from 'zod'
+import { COLUMN_TYPES, TABLE_LIMITS } from '../table/columns.ts'
+import { SEPARATORS } from '../table/delimited-text.ts'
+import { TABLE_FORMATS, type TableFormat } from '../table/read-rows.ts'
+import { ENCODINGS } from '../text/encodings.ts'
+import type { PortType } from './dag.ts'
 import { TaskStatusSchema } from './task-status.ts'
 
 const ArtifactNameSchema = z
@@ -6,6 +11,19 @@ const ArtifactNameSchema = z
   .regex(/^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$/, 'letters, digits, . _ / -; at most 200, no ".."')
   .refine((name) => !name.includes('..'), 'no ".."')
   .refine((name) => name.split('/').every((part) => part !== '' && part !== '.'), 'no empty part, no part "."')
+
+/** A path below the inputs folder; a template, so that an input can name the file. */
+const PathSchema = z.string().min(1).max(400)
+
+/** By its name or as it is: `separatorSign` answers the sign. */
+const SeparatorSchema = z.enum([...Object.keys(SEPARATORS), ...Object.values(SEPARATORS)])
+const FormulasSchema = z.enum(['escape', 'keep'])
+const ColumnTypeSchema = z.enum(COLUMN_TYPES)
+const ColumnRuleSchema = z.union(
+  [ColumnTypeSchema, z.strictObject({ type: ColumnTypeSchema.optional(), required: z.boolean().optional() })],
+  `it must be ${COLUMN_TYPES.join(', ')}, or { type, required }`,
+)
+const ColumnNameSchema = z.string().min(1).max(TABLE_LIMITS.name_characters)
 
 /**
  * The deterministic handlers a DAG may name, with the schema of their `config` (data only: the code is one file each
@@ -17,11 +35,36 @@ export const HANDLERS = {
   /** JSONata over {inputs}; a single output takes the whole answer, several take its members. */
   transform: z.strictObject({ expression: z.string().min(1).max(4_000) }),
   /** Reads `path` (below inputs_dir) or the object ref in input `file` into the one output. */
-  'read-input': z.strictObject({ path: z.string().min(1).max(400).optional() }),
+  'read-input': z.strictObject({ path: PathSchema.optional() }),
   /** Stores input `body` (or the one input) as artifact `name`; outputs: the object ref. */
   'write-artifact': z.strictObject({
     name: ArtifactNameSchema,
     media_type: z.string().max(100).optional(),
+  }),
+  /** Reads rows by the names of their columns, of `path`, input `file` or input `table` (docs/dag.md, "Tables"). */
+  'read-table': z.strictObject({
+    path: PathSchema.optional(),
+    format: z.enum(TABLE_FORMATS).optional(),
+    separator: SeparatorSchema.optional(),
+    encoding: z.enum(ENCODINGS).optional(),
+    columns: z.record(ColumnNameSchema, ColumnRuleSchema).optional(),
+    strict: z.boolean().optional(),
+    formulas: FormulasSchema.optional(),
+  }),
+  /** Stores the rows of input `rows` (or the one input) as artifact `name`; outputs: the object ref. */
+  'write-table': z.strictObject({
+    name: ArtifactNameSchema,
+    format: z.enum(TABLE_FORMATS).optional(),
+    separator: SeparatorSchema.optional(),
+    columns: z
+      .array(ColumnNameSchema)
+      .min(1)
+      .max(TABLE_LIMITS.columns)
+      .refine((names) => new Set(names).size === names.length, 'a column is named twice')
+      .optional(),
+    line_end: z.enum(['lf', 'crlf']).optional(),
+    bom: z.boolean().optional(),
+    formulas: FormulasSchema.optional(),
   }),
   /** Descriptive statistics with confidence intervals of the table in input `table` (JSON rows or CSV text). */
   'table-stats': z.strictObject({
@@ -66,9 +109,57 @@ export type HandlerName = keyof typeof HANDLERS
  */
 export const HANDLERS_BEYOND_PORTS: Readonly<Partial<Record<string, 'artifacts' | 'run'>>> = {
   'write-artifact': 'artifacts',
+  'write-table': 'artifacts',
   'classify-table': 'artifacts',
   'builtin:write-file': 'artifacts',
   'move-task': 'run',
   'verify-claims': 'run',
 } satisfies Partial<Record<HandlerName, 'artifacts' | 'run'>>
+
+/** Types of ports a handler takes and fills, checked with the document. */
+export interface HandlerPorts {
+  /** Of inputs by these names, where there are such. */
+  readonly inputs?: Readonly<Record<string, readonly PortType[]>>
+  /** `one`: exactly one; else at least one. */
+  readonly outputs: { readonly types: readonly PortType[]; readonly one?: true }
+}
+
+/** Of handlers that cannot work with any ports; what the others find wrong they say when they run. */
+export const HANDLER_PORTS: Readonly<Partial<Record<string, HandlerPorts>>> = {
+  'read-input': { outputs: { types: ['string', 'json', 'file', 'artifact'], one: true } },
+  'read-table': {
+    inputs: { file: ['file', 'artifact', 'string', 'json'], table: ['string', 'json', 'file', 'artifact'] },
+    outputs: { types: ['json'], one: true },
+  },
+  'write-table': { inputs: { rows: ['json'] }, outputs: { types: ['file', 'artifact'] } },
+} satisfies Partial<Record<HandlerName, HandlerPorts>>
+
+/** The format of a table that is written: as said, else by the ending of its name; CSV where that says nothing. */
+export function writtenFormat({
+  name = '',
+  format,
+}: {
+  readonly name?: unknown
+  readonly format?: unknown
+}): TableFormat {
+  const ending = String(name)
+    .slice(String(name).lastIndexOf('.') + 1)
+    .toLowerCase()
+  return TABLE_FORMATS.find((known) => known === format) ?? formatOfEnding(ending) ?? 'csv'
+}
+
+/** What the ending of a file's name says of its format. */
+export function formatOfEnding(ending: string): TableFormat | undefined {
+  return Object.hasOwn(ENDINGS, ending) ? ENDINGS[ending] : undefined
+}
+
+const ENDINGS: Readonly<Record<string, TableFormat>> = {
+  csv: 'csv',
+  tsv: 'tsv',
+  tab: 'tsv',
+  ndjson: 'ndjson',
+  jsonl: 'ndjson',
+  json: 'json',
+}
+
 export type HandlerConfig<N extends HandlerName> = z.infer<(typeof HANDLERS)[N]>

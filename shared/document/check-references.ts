@@ -11,9 +11,10 @@ import type { Reading } from './sections.ts'
 import { refuseUnknownBlock } from './wires.ts'
 
 /**
- * Templates of a block (texts of its agent, question of its approval, list of its fan-out, inputs of its child, question of its research): broken
- * references are problems. Answers the names that are neither an input of the block nor a declared run input: in a document
- * that declares none they are run inputs, resolved from the context; in one that declares some they are mistakes.
+ * Templates of a block (texts of its agent, path of its handler, question of its approval, list of its fan-out, inputs of
+ * its child, question of its research): broken references are problems. Answers the names that are neither an input of the
+ * block nor a declared run input: in a document that declares none they are run inputs, resolved from the context; in one
+ * that declares some they are mistakes.
  */
 export function checkTemplates(reading: Reading, block: BlockDraft, types: InputTypes, declared: Ports): Set<string> {
   const undeclared = new Set<string>()
@@ -24,7 +25,7 @@ export function checkTemplates(reading: Reading, block: BlockDraft, types: Input
   for (const { reference, at, place } of references) {
     const name = checkReference(reading, block, types, reference, place)
     if (name === undefined) continue
-    if (name === settled.foreach?.as) checkItem(reading, name, place, at[0] === 'agent')
+    if (name === settled.foreach?.as) checkItem(reading, name, place, SEES_ITEMS.has(at[0]))
     else if (declared.size > 0) refuseUndeclared(reading, block, declared, { name, path: place })
     else undeclared.add(name)
   }
@@ -40,15 +41,18 @@ function refuseUndeclared(
   { name, path }: { readonly name: string; readonly path: Path },
 ): void {
   if (declared.has(name)) return
-  const item = path[2] === 'agent' && settled.foreach !== undefined ? [settled.foreach.as] : []
+  const item = SEES_ITEMS.has(path[2]) && settled.foreach !== undefined ? [settled.foreach.as] : []
   const known = [...new Set([...inputs.keys(), ...item, ...declared.keys()])]
   problems.push({ code: 'unknown_input', path, say: sayUnknown(name, known) })
 }
 
-/** An item is there when the agent works on it, and neither when its list is made nor when a person is asked. */
+/** Sections whose texts are rendered for each item of a fan-out. */
+const SEES_ITEMS: ReadonlySet<Path[number] | undefined> = new Set(['agent', 'deterministic'])
+
+/** An item is there when the agent or the handler works on it, and neither when its list is made nor when a person is asked. */
 function checkItem({ problems }: Reading, name: string, path: Path, isThere: boolean): void {
   if (isThere) return
-  const text = `reads "inputs.${name}", an item of the fan-out; only "prompt" and "system" of the agent see items`
+  const text = `reads "inputs.${name}", an item of the fan-out; only "prompt" and "system" of the agent and "path" of a handler see items`
   problems.push({ code: 'unknown_input', path, say: ({ place }) => ({ text: `${place} ${text}` }) })
 }
 
@@ -77,8 +81,16 @@ function textsOf(
     [agent?.system, ['agent', 'system']],
     [approval?.prompt, ['approval', 'prompt']],
     [typeof foreach?.items === 'string' ? foreach.items : undefined, ['foreach', 'items']],
+    ...handlerTexts(work),
     ...childTexts(work),
   ]
+}
+
+/** The path of what a handler reads: an input may name the file. */
+function handlerTexts(work: BlockDraft['work']): readonly (readonly [string | undefined, Path])[] {
+  if (work?.mode !== 'deterministic') return []
+  const { path } = work.config
+  return [[typeof path === 'string' ? path : undefined, ['deterministic', 'config', 'path']]]
 }
 
 function childTexts(work: BlockDraft['work']): readonly (readonly [string | undefined, Path])[] {

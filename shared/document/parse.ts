@@ -13,6 +13,7 @@ import type { Routing } from './bind-agents.ts'
 import type { BlockDraft } from './block.ts'
 import { checkBounces } from './check-bounces.ts'
 import { checkGatePorts } from './check-gate-ports.ts'
+import { checkHandler } from './check-handler.ts'
 import { checkConditions, checkEntrypointsAndTerminals, checkShownPorts, checkTemplates } from './check-references.ts'
 import type { Work } from './mode-sections.ts'
 import { type InputTypes, inferTypes } from './port-types.ts'
@@ -158,6 +159,7 @@ function checkDocument(
   const wires = readWires(reading, blocks, byId, draft.edges)
   const types = inferTypes(reading, blocks, wires)
   checkGatePorts(reading, blocks, types)
+  for (const block of blocks) checkHandler(reading, block, types)
   checkCycles(reading, blocks, wires)
   const reach = reachability(wires)
   checkShownPorts(reading, blocks, byId, reach)

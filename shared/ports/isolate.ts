@@ -3,9 +3,17 @@ import type { Json } from '../text/json.ts'
 /**
  * What is computed: `transform` evaluates a JSONata program; `json_schema` checks a value under a schema and `compile`
  * whether schemas and patterns can be used at all (shared/gates/compile-programs.ts); `classify` fits a model of a table and
- * `describe` its statistics; `parse` reads a text as JSON.
+ * `describe` its statistics; `parse` reads a text as JSON; `read_rows` reads a table and `write_rows` writes one.
  */
-export type IsolateKind = 'transform' | 'json_schema' | 'compile' | 'classify' | 'describe' | 'parse'
+export type IsolateKind =
+  | 'transform'
+  | 'json_schema'
+  | 'compile'
+  | 'classify'
+  | 'describe'
+  | 'parse'
+  | 'read_rows'
+  | 'write_rows'
 
 /**
  * Runs one bounded computation (a JSONata transform or a JSON Schema of somebody else's, a model of somebody's table)

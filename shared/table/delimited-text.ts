@@ -5,6 +5,11 @@ export type Separator = (typeof SEPARATORS)[keyof typeof SEPARATORS]
 
 const MARKS: readonly Separator[] = Object.values(SEPARATORS)
 
+/** The sign a separator of a document means: it is said by its name or as it is. */
+export function separatorSign(said: string): Separator | undefined {
+  return Object.entries(SEPARATORS).find(([name, sign]) => said === name || said === sign)?.[1]
+}
+
 /** One record: the line it begins in, counted from 1, and its cells without their quotes. */
 export interface TextRecord {
   readonly line: number

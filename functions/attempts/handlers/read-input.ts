@@ -1,4 +1,5 @@
 import type { PortType } from '../../../shared/dag/dag.ts'
+import { renderTemplate, templateReferences } from '../../../shared/dag/template.ts'
 import { Fault } from '../../../shared/errors.ts'
 import { inexactNumbers, inexactNumberWords } from '../../../shared/text/inexact-numbers.ts'
 import type { Json } from '../../../shared/text/json.ts'
@@ -8,7 +9,8 @@ import { readObjectRef } from './store-artifact.ts'
 
 /**
  * Reads the object ref in input `file`, else config `path` (the Inputs port: below inputs_dir), into the one output:
- * string = UTF-8 text, json = parsed, file and artifact = the ref of the stored bytes.
+ * string = UTF-8 text, json = parsed, file and artifact = the ref of the stored bytes. `path` is a template over the
+ * inputs.
  */
 export const readInput: BlockHandler = {
   async run(call) {
@@ -28,29 +30,60 @@ export const readInput: BlockHandler = {
 }
 
 async function bytesOf(call: HandlerCall, path: string | undefined): Promise<Uint8Array> {
-  const file = call.inputs.file
-  if (file === undefined) {
-    if (path !== undefined) return readPath(call, path)
-    throw refused(call, 'input_source', 'it has neither config "path" nor an input "file". Name the file to read.')
-  }
-  const bytes = await readObjectRef(call, file)
+  const bytes = await readFileInput(call, 'read-input', path)
   if (bytes !== undefined) return bytes
-  throw refused(
-    call,
-    'input_source',
-    'input "file" is no object ref (objstore://tenant/sha256). Wire it from an output of type file or artifact.',
-  )
+  if (path !== undefined) return readPath(call, 'read-input', path)
+  throw refused(call, 'input_source', 'it has neither config "path" nor an input "file". Name the file to read.')
 }
 
-async function readPath(call: HandlerCall, path: string): Promise<Uint8Array> {
+/** The bytes behind the object ref in input `file`; undefined without that input, or where it is what `path` names. */
+export async function readFileInput(
+  call: HandlerCall,
+  handler: 'read-input' | 'read-table',
+  path: string | undefined,
+): Promise<Uint8Array | undefined> {
+  const { file } = call.inputs
+  if (file === undefined || (path !== undefined && reads(path, 'file'))) return undefined
+  const bytes = await readObjectRef(call, file)
+  if (bytes !== undefined) return bytes
+  const what =
+    'input "file" is no object ref (objstore://tenant/sha256). Wire it from an output of type file or artifact; a file of the inputs folder is named by config "path", as in path: "{{inputs.file_name}}".'
+  throw handlerFault(call, handler, 'input_source', what)
+}
+
+/** Whether a template names this input. */
+export function reads(template: string, input: string): boolean {
+  return templateReferences(template).some((reference) => reference.kind === 'input' && reference.path[0] === input)
+}
+
+/**
+ * The file of the inputs folder that a path names once its inputs are put in: it is judged as it is then, by the port.
+ * Faults as the port's, and InvalidInput input_path: an input has no value, or the path is longer than 1,000 characters.
+ */
+export async function readPath(
+  call: HandlerCall,
+  handler: 'read-input' | 'read-table',
+  template: string,
+): Promise<Uint8Array> {
+  const rendered = renderTemplate(template, call.inputs)
+  if (!rendered.ok) {
+    const what = `its path is ${JSON.stringify(template)}, but ${rendered.missing.join(', ')} has no value. Give it as a run input, a default, or wire it with "from".`
+    throw handlerFault(call, handler, 'input_path', what)
+  }
+  if (rendered.text.length > MOST_OF_PATH) {
+    const what = `its path has ${rendered.text.length} characters with its inputs in place; ${MOST_OF_PATH} are allowed. Name a file.`
+    throw handlerFault(call, handler, 'input_path', what)
+  }
   try {
-    return await call.world.inputs.read(call.run.tenant, path)
+    return await call.world.inputs.read(call.run.tenant, rendered.text)
   } catch (error) {
     if (!(error instanceof Fault)) throw error
-    const message = `Cannot run block "${call.block_id}" (read-input): ${error.message}`
+    const message = `Cannot run block "${call.block_id}" (${handler}): ${error.message}`
     throw new Fault(error.name, error.code, message, { facts: error.facts, status: error.status, cause: error })
   }
 }
+
+const MOST_OF_PATH = 1_000
 
 async function valueFor(call: HandlerCall, type: PortType, bytes: Uint8Array): Promise<Json> {
   switch (type) {

@@ -4,11 +4,13 @@ import type { BlockHandler } from './block-handler.ts'
 import { classifyTable } from './classify-table.ts'
 import { moveTask } from './move-task.ts'
 import { readInput } from './read-input.ts'
+import { readTable } from './read-table.ts'
 import { tableStats } from './table-stats.ts'
 import { pass, transform } from './transform.ts'
 import { verifyClaims } from './verify-claims.ts'
 import { writeArtifact } from './write-artifact.ts'
 import { writeFile } from './write-file.ts'
+import { writeTable } from './write-table.ts'
 
 /** A further handler: its schema in shared/dag/handlers.ts, its file here, a line here (the type demands it). */
 const REGISTRY: Readonly<Record<HandlerName, BlockHandler>> = {
@@ -16,6 +18,8 @@ const REGISTRY: Readonly<Record<HandlerName, BlockHandler>> = {
   transform,
   'read-input': readInput,
   'write-artifact': writeArtifact,
+  'read-table': readTable,
+  'write-table': writeTable,
   'table-stats': tableStats,
   'classify-table': classifyTable,
   'builtin:write-file': writeFile,

@@ -34,6 +34,8 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   md: 'text/markdown; charset=utf-8',
   txt: 'text/plain; charset=utf-8',
   csv: 'text/csv; charset=utf-8',
+  tsv: 'text/tab-separated-values; charset=utf-8',
+  ndjson: 'application/x-ndjson',
   html: 'text/html; charset=utf-8',
   json: 'application/json',
 }

@@ -117,7 +117,7 @@ function ArtifactsFiles({ session }: TabProps) {
       {problem !== undefined && <ProblemNotice problem={problem} retry={reload} />}
       {value?.artifacts.length === 0 && (
         <Empty>
-          No file was written. A block with <code>handler: write-artifact</code> writes one.
+          No file was written. A block with <code>handler: write-artifact</code> or <code>write-table</code> writes one.
         </Empty>
       )}
       {value !== undefined && value.artifacts.length > 0 && <Files runId={runId} artifacts={value.artifacts} />}
