@@ -156,6 +156,19 @@ export const GALLERY: readonly GalleryEntry[] = [
     command: 'run start dags/ticket-reply.yaml --yes',
   },
   {
+    name: 'ticket-table',
+    title: 'A spreadsheet of tickets, judged row by row',
+    about:
+      'Support: a CSV with line breaks in its cells is read, every row gets a verdict, and a CSV with exactly as many rows leaves.',
+    shows: [
+      '`read-table` with types of columns, and `write-table` ([dag.md](dag.md#tables)).',
+      '`foreach` over rows with deterministic work.',
+      'A gate that counts what left against what came.',
+    ],
+    command: 'run start dags/ticket-table.yaml --yes',
+    artifact: 'tickets.csv',
+  },
+  {
     name: 'name-translations',
     title: 'Is every country name translated, and only once?',
     about:

@@ -135,6 +135,148 @@ describe('read-input', () => {
   })
 })
 
+describe('a path that inputs name', () => {
+  const places = (path: string, inputs: Record<string, Json>) => {
+    const asked: string[] = []
+    const read = async (_tenant: string, given: string) => {
+      asked.push(given)
+      return bytes('[]')
+    }
+    const world = { isolate: inProcessIsolate, inputs: { read } }
+    return { call: handlerCall({ config: { path }, inputs, ports: { x: 'json' }, world }).call, asked }
+  }
+
+  test.each(['read-input', 'read-table'])('is put together by %s and read as it is then', async (handler) => {
+    const { call, asked } = places('in/{{inputs.day}}-{{inputs.item.name}}.json', { day: 3, item: { name: '../x' } })
+    await findHandler(handler).run(call)
+    expect(asked).toEqual(['in/3-../x.json'])
+  })
+
+  test.each(['read-input', 'read-table'])('names a file also where %s calls its input "file"', async (handler) => {
+    const { call, asked } = places('{{inputs.file}}', { file: 'a.json' })
+    await findHandler(handler).run(call)
+    expect(asked).toEqual(['a.json'])
+  })
+
+  test.each<[string, Record<string, Json>, string]>([
+    ['{{inputs.name}}.csv', {}, 'its path is "{{inputs.name}}.csv", but name has no value'],
+    ['{{inputs.name}}', { name: 'x'.repeat(1_001) }, 'its path has 1001 characters with its inputs in place; 1000'],
+  ])('is refused as %s', async (path, inputs, said) => {
+    for (const handler of ['read-input', 'read-table']) {
+      const refused = findHandler(handler).run(places(path, inputs).call)
+      await expect(refused).rejects.toMatchObject({ code: 'input_path', message: expect.stringContaining(said) })
+    }
+  })
+})
+
+describe('read-table', () => {
+  const read = (given: Parameters<typeof handlerCall>[0]) =>
+    findHandler('read-table').run(
+      handlerCall({ ports: { rows: 'json' }, ...given, world: { isolate: inProcessIsolate, ...given.world } }).call,
+    )
+  const ref = `objstore://main/${'d'.repeat(64)}`
+
+  test('reads a path, a text, rows, and an object ref in "file", "table" or the one input', async () => {
+    const rows = [{ a: '1' }]
+    expect(await read({ config: { path: 'a.csv' }, world: file('a\n1') })).toEqual({ rows })
+    for (const inputs of [{ table: 'a\n1' }, { anything: 'a\n1' }, { table: rows }]) {
+      expect(await read({ inputs })).toEqual({ rows })
+    }
+    for (const inputs of [{ file: ref, table: 'x' }, { table: ref }, { anything: ref }]) {
+      const { call, seen } = handlerCall({ inputs, ports: { rows: 'json' }, world: { isolate: inProcessIsolate } })
+      seen.objects.set(ref, bytes('a\n1'))
+      expect(await findHandler('read-table').run(call)).toEqual({ rows })
+    }
+  })
+
+  test('takes the format by the ending of a path, and encoding, separator and types as they are said', async () => {
+    expect(await read({ config: { path: 'x.TSV' }, world: file('a,b\tc\n1\t2') })).toEqual({
+      rows: [{ 'a,b': '1', c: '2' }],
+    })
+    expect(await read({ config: { path: 'x.jsonl' }, world: file('') })).toEqual({ rows: [] })
+    const config = { path: 'x.csv', encoding: 'windows-1252', separator: 'pipe', columns: { n: 'integer' } }
+    expect(await read({ config, world: file(Uint8Array.of(0x6e, 0x7c, 0xfc, 0x0a, 0x31, 0x7c, 0x80)) })).toEqual({
+      rows: [{ n: 1, ü: '€' }],
+    })
+  })
+
+  test.each<[string, Parameters<typeof handlerCall>[0], string, string]>([
+    ['nothing to read', {}, 'input_source', 'neither config "path" nor an input "file" or "table"'],
+    ['a file that is no ref', { inputs: { file: 'a.csv' } }, 'input_source', 'path: "{{inputs.file_name}}"'],
+    ['two outputs', { inputs: { table: '' }, ports: { a: 'json', b: 'json' } }, 'handler_ports', 'several outputs'],
+    [
+      'bytes of another encoding',
+      { config: { path: 'x' }, world: file(Uint8Array.of(0xfc)) },
+      'table_encoding',
+      'encoding: utf-8 | utf-16le | utf-16be | windows-1252',
+    ],
+    ['a broken quote', { inputs: { table: 'a\n"' } }, 'table_malformed', 'line 2, cell 1'],
+    ['a header without a name', { inputs: { table: 'a,\n1,2' } }, 'table_header', 'column 2'],
+    ['a row too short', { inputs: { table: 'a,b\n1' } }, 'table_row', 'line 2 has 1 cell'],
+    ['too many bytes', { config: { path: 'x' }, world: file(new Uint8Array(10_485_761)) }, 'table_too_large', '10 MiB'],
+    ['too long a text', { inputs: { table: 'x'.repeat(10_485_761) } }, 'table_too_large', '10 MiB'],
+    [
+      'rows that are too long as JSON',
+      { inputs: { table: `${'n'.repeat(200)}\n${'1\n'.repeat(60_000)}` } },
+      'table_too_large',
+      'as JSON its rows have',
+    ],
+    [
+      'a process that ended',
+      { inputs: { table: 'a' }, world: isolate({ ok: false, because: 'memory', message: 'x' }) },
+      'table_failed',
+      'it stopped (memory): x',
+    ],
+  ])('refuses %s, naming the block', async (_, given, code, said) => {
+    const message = expect.stringMatching(/^Cannot run block "work" \(read-table\): /)
+    await expect(read(given)).rejects.toMatchObject({ code, message })
+    await expect(read(given)).rejects.toThrow(said)
+  })
+})
+
+describe('write-table', () => {
+  const write = async (given: Parameters<typeof handlerCall>[0]) => {
+    const world = { isolate: inProcessIsolate, ...given.world }
+    const { call, seen } = handlerCall({ ports: { out: 'artifact' }, ...given, world })
+    const { out } = await findHandler('write-table').run(call)
+    return { item: seen.artifacts[0], written: seen.objects.get(String(out)) }
+  }
+  const inputs = { rows: [{ a: 'x;"', b: 1 }] }
+
+  test.each<[string, object, string, string]>([
+    ['out/a.csv', {}, 'a,b\n"x;""",1\n', 'text/csv; charset=utf-8'],
+    ['a.tsv', { line_end: 'crlf' }, 'a\tb\r\n"x;"""\t1\r\n', 'text/tab-separated-values; charset=utf-8'],
+    ['a.jsonl', {}, '{"a":"x;\\"","b":1}\n', 'application/x-ndjson'],
+    ['a.json', {}, '[\n  {\n    "a": "x;\\"",\n    "b": 1\n  }\n]\n', 'application/json'],
+    ['a', { columns: ['b'] }, 'b\n1\n', 'text/csv; charset=utf-8'],
+    ['a.txt', { format: 'csv', separator: ';', bom: true }, '\uFEFFa;b\n"x;""";1\n', 'text/csv; charset=utf-8'],
+  ])('writes %s by its ending and what is said, as an artifact of the run', async (name, more, text, media_type) => {
+    const { item, written } = await write({ config: { name, ...more }, inputs })
+    expect(item).toMatchObject({ name, media_type, block_id: 'work', attempt: 2 })
+    expect(written).toEqual(bytes(text))
+  })
+
+  test('of item 3 of a fan-out writes a file of its own', async () => {
+    expect((await write({ config: { name: 'a.csv' }, inputs, item: 3 })).item?.name).toBe('a.3.csv')
+  })
+
+  test.each<[string, Parameters<typeof handlerCall>[0], string, string]>([
+    ['no rows', { inputs: { rows: 'a\n1' } }, 'table_malformed', 'rows are a list of objects'],
+    ['no input', { inputs: {} }, 'input_missing', 'named "rows"'],
+    ['a name that leads away', { config: { name: '../x' }, inputs }, 'handler_config', 'no ".."'],
+    ['a column twice', { config: { name: 'x', columns: ['a', 'a'] }, inputs }, 'handler_config', 'named twice'],
+    [
+      'a process that ended',
+      { inputs, world: isolate({ ok: false, because: 'time', message: 'x' }) },
+      'table_failed',
+      'it stopped (time): x',
+    ],
+  ])('refuses %s, naming the block', async (_, given, code, said) => {
+    const config = { name: 'x.csv' }
+    await expect(write({ config, ...given })).rejects.toMatchObject({ code, message: expect.stringContaining(said) })
+  })
+})
+
 describe('write-artifact', () => {
   const write = async (given: Parameters<typeof handlerCall>[0]) => {
     const { call, seen } = handlerCall({ ports: { out: 'artifact' }, ...given })
