@@ -1,4 +1,4 @@
-import { canonicalJson, type Json } from '../text/canonical.ts'
+import { canonicalJson, type Json } from '../text/json.ts'
 import { describeValue, quoted } from '../text/wording.ts'
 import { columnNameProblem, type Row, TABLE_LIMITS, type TableProblem, tooLarge } from './columns.ts'
 import { SEPARATORS, type Separator, writeCell, writeFirstCell } from './delimited-text.ts'

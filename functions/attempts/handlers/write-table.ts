@@ -1,7 +1,7 @@
 import { writtenFormat } from '../../../shared/dag/handlers.ts'
 import { separatorSign } from '../../../shared/table/delimited-text.ts'
 import type { WrittenRows } from '../../../shared/table/write-rows.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import { type BlockHandler, isolateOf, pickInput, readConfig } from './block-handler.ts'
 import { stopped, TABLE_LIMIT, tableFault } from './read-table.ts'
 import { storeArtifact } from './store-artifact.ts'

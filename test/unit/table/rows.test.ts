@@ -4,8 +4,8 @@ import { type Row, TABLE_LIMITS } from '../../../shared/table/columns.ts'
 import { SEPARATORS } from '../../../shared/table/delimited-text.ts'
 import { type ReadQuestion, readRows, TABLE_FORMATS } from '../../../shared/table/read-rows.ts'
 import { type WriteQuestion, writeRows } from '../../../shared/table/write-rows.ts'
-import type { Json } from '../../../shared/text/canonical.ts'
 import { decodeText, ENCODINGS, type Encoding } from '../../../shared/text/encodings.ts'
+import type { Json } from '../../../shared/text/json.ts'
 import { atMost } from '../../how-much.ts'
 
 const AMOUNT = { columns: { amount: 'number' } } as const
