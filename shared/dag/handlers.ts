@@ -120,8 +120,12 @@ export const HANDLERS_BEYOND_PORTS: Readonly<Partial<Record<string, 'artifacts' 
 export interface HandlerPorts {
   /** Of inputs by these names, where there are such. */
   readonly inputs?: Readonly<Record<string, readonly PortType[]>>
-  /** `one`: exactly one; else at least one. */
-  readonly outputs: { readonly types: readonly PortType[]; readonly one?: true }
+  /** `one`: exactly one, beside those in `beside`; else at least one. */
+  readonly outputs: {
+    readonly types: readonly PortType[]
+    readonly one?: true
+    readonly beside?: readonly string[]
+  }
 }
 
 /** Of handlers that cannot work with any ports; what the others find wrong they say when they run. */
@@ -129,9 +133,9 @@ export const HANDLER_PORTS: Readonly<Partial<Record<string, HandlerPorts>>> = {
   'read-input': { outputs: { types: ['string', 'json', 'file', 'artifact'], one: true } },
   'read-table': {
     inputs: { file: ['file', 'artifact', 'string', 'json'], table: ['string', 'json', 'file', 'artifact'] },
-    outputs: { types: ['json'], one: true },
+    outputs: { types: ['json'], one: true, beside: ['columns'] },
   },
-  'write-table': { inputs: { rows: ['json'] }, outputs: { types: ['file', 'artifact'] } },
+  'write-table': { inputs: { rows: ['json'], columns: ['json'] }, outputs: { types: ['file', 'artifact'] } },
 } satisfies Partial<Record<HandlerName, HandlerPorts>>
 
 /** The format of a table that is written: as said, else by the ending of its name; CSV where that says nothing. */

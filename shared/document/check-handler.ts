@@ -22,11 +22,13 @@ export function checkHandler(reading: Reading, block: BlockDraft, types: InputTy
   checkTableConfig(reading, work, [...block.path, 'deterministic', 'config'])
 }
 
-function checkOutputs(reading: Reading, block: BlockDraft, handler: string, { types, one }: HandlerPorts['outputs']) {
+function checkOutputs(reading: Reading, block: BlockDraft, handler: string, demands: HandlerPorts['outputs']) {
   const { outputs } = block
+  const { types, one, beside = [] } = demands
   const allowed = `the handler "${handler}" fills ${one === true ? 'exactly one' : 'at least one'}, of type ${words(types)}`
+  const names = [...outputs.keys()].filter((name) => outputs.size === 1 || !beside.includes(name))
   if (outputs.size === 0) refusePorts(reading, block.path, `has no output; ${allowed}`)
-  else if (one === true && outputs.size > 1) {
+  else if (one === true && names.length > 1) {
     refusePorts(reading, [...block.path, 'outputs'], `has the outputs ${listed(outputs.keys())}; ${allowed}`)
   }
   for (const { type, path } of outputs.values()) {

@@ -42,8 +42,11 @@ export interface ReadQuestion {
   readonly formulas?: 'escape' | 'keep' | undefined
 }
 
-/** The rows, or the first thing wrong with the table, in words that name its place. */
-export type ReadRows = { readonly rows: readonly Row[] } | TableProblem
+/**
+ * The rows, and the names of their columns in the order of the source: members of a row lose theirs where a value is
+ * stored, as canonical JSON. Or the first thing wrong with the table, in words that name its place.
+ */
+export type ReadRows = { readonly rows: readonly Row[]; readonly columns: readonly string[] } | TableProblem
 
 /**
  * Reads a text, or a list that is rows already, as rows by the names of its columns. A text is CSV with one of four
@@ -91,6 +94,7 @@ function readRecords(
   separator: string,
 ): ReadRows {
   const reading = startReading(question)
+  for (const { name } of columns) reading.columns.add(name)
   for (const record of records) {
     if ('broken' in record) return brokenRecord(record)
     const stop = record.blank ? undefined : takeRecord(reading, record, columns, separator)
@@ -119,17 +123,18 @@ const QUOTING = 'a field with quotes in it stands in quotes itself, and they are
 interface RowReading {
   readonly question: ReadQuestion
   readonly rows: Row[]
+  readonly columns: Set<string>
   cells: number
   first: string | undefined
   more: number
 }
 
 function startReading(question: ReadQuestion): RowReading {
-  return { question, rows: [], cells: 0, first: undefined, more: 0 }
+  return { question, rows: [], columns: new Set(), cells: 0, first: undefined, more: 0 }
 }
 
-function endReading({ rows, first, more }: RowReading): ReadRows {
-  if (first === undefined) return { rows }
+function endReading({ rows, columns, first, more }: RowReading): ReadRows {
+  if (first === undefined) return { rows, columns: [...columns] }
   const others = more === 0 ? '' : `; and ${more} more ${more === 1 ? 'row is' : 'rows are'} wrong`
   return { code: 'table_row', problem: `${first}${others}` }
 }
@@ -294,7 +299,10 @@ function takeObject(reading: RowReading, row: Json, place: string): TableProblem
   if (names.length > TABLE_LIMITS.columns) return tooLarge(`${place} has more members than`, 'columns', 'columns')
   const wrong = objectProblem(members, names, reading.question, place)
   if ('problem' in wrong) refuseRow(reading, wrong.problem)
-  else reading.rows.push(wrong.row)
+  else {
+    reading.rows.push(wrong.row)
+    for (const name of Object.keys(wrong.row)) reading.columns.add(name)
+  }
   return undefined
 }
 

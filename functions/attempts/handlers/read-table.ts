@@ -10,7 +10,8 @@ import { readFileInput, readPath, reads } from './read-input.ts'
 import { readObjectRef } from './store-artifact.ts'
 
 /**
- * Reads a table (shared/table/read-rows.ts) into the one json output: a list of row objects by the names of the columns.
+ * Reads a table (shared/table/read-rows.ts) into the one json output: a list of row objects by the names of the columns. An
+ * output `columns` beside it takes those names, in their order.
  * It comes from input `file` (an object ref), input `table` (a text, its object ref, or rows), config `path` (a template,
  * below the inputs folder), or the one input there is. Bytes are decoded here, which is linear; what they say is read in
  * the isolate, with its limits of time and memory. Faults InvalidInput table_encoding, table_malformed, table_header,
@@ -20,11 +21,7 @@ export const readTable: BlockHandler = {
   async run(call) {
     call.signal.throwIfAborted()
     const { path, encoding, ...config } = readConfig('read-table', call)
-    const [port, ...others] = Object.keys(call.outputs)
-    if (port === undefined || others.length > 0) {
-      const seen = port === undefined ? 'it has no output' : 'it has several outputs'
-      throw handlerFault(call, 'read-table', 'handler_ports', `${seen}; one of type json is needed.`)
-    }
+    const port = rowsPort(call)
     const input = await sourceOf(call, path, encoding)
     const answer = await isolateOf(call).run('read_rows', { program: questionOf(config, path), input }, TABLE_LIMIT)
     call.signal.throwIfAborted()
@@ -32,8 +29,23 @@ export const readTable: BlockHandler = {
     // What the engine of that kind answers.
     const read = answer.value as unknown as ReadRows
     if ('problem' in read) throw tableFault(call, 'read-table', read)
-    return { [port]: read.rows }
+    return { [port]: read.rows, ...(port !== COLUMNS && COLUMNS in call.outputs ? { [COLUMNS]: read.columns } : {}) }
   },
+}
+
+const COLUMNS = 'columns'
+
+function rowsPort(call: HandlerCall): string {
+  const ports = Object.keys(call.outputs)
+  const [port, ...others] = ports.length > 1 ? ports.filter((name) => name !== COLUMNS) : ports
+  if (port !== undefined && others.length === 0) return port
+  const seen = port === undefined ? 'it has no output' : 'it has several outputs'
+  throw handlerFault(
+    call,
+    'read-table',
+    'handler_ports',
+    `${seen}; one of type json is needed, and "columns" may be there.`,
+  )
 }
 
 /** Many times what the largest table that is allowed takes. */

@@ -21,6 +21,8 @@ describe('a document', () => {
     reads(
       '{ path: "{{inputs.file_name}}", columns: { id: text, n: { type: integer, required: false } }, strict: true }',
     ),
+    reads('{}', '    outputs: { rows: json, columns: json }'),
+    reads('{}', '    outputs: { columns: json }'),
     reads('{ separator: ";" }', '    inputs: { file: file }\n    outputs: { rows: json }'),
     reads('{ path: "{{inputs.item}}" }', '    foreach: { items: [a.csv, b.csv] }\n    outputs: { rows: json }'),
     writes('{ name: out/a.tsv, separator: tab, columns: [id, n], line_end: crlf, bom: true, formulas: keep }'),

@@ -189,6 +189,22 @@ describe('read-table', () => {
     }
   })
 
+  test('gives an output "columns" beside the rows their names in order, which write-table takes as an input', async () => {
+    const ports = { rows: 'json', columns: 'json' } as const
+    const answer = await read({ inputs: { table: 'b,a\n1,2' }, ports })
+    expect(answer).toEqual({ rows: [{ a: '2', b: '1' }], columns: ['b', 'a'] })
+    expect(await read({ inputs: { table: 'a\n1' }, ports: { columns: 'json' } })).toEqual({ columns: [{ a: '1' }] })
+    const written = async (inputs: Record<string, Json>) => {
+      const world = { isolate: inProcessIsolate }
+      const config = { name: 'a.csv', columns: ['a'] }
+      const { call, seen } = handlerCall({ inputs, config, ports: { f: 'file' }, world })
+      const { f } = await findHandler('write-table').run(call)
+      return new TextDecoder().decode(seen.objects.get(String(f)))
+    }
+    expect(await written(answer)).toBe('b,a\n1,2\n')
+    await expect(written({ ...answer, columns: 'a' })).rejects.toMatchObject({ code: 'table_header' })
+  })
+
   test('takes the format by the ending of a path, and encoding, separator and types as they are said', async () => {
     expect(await read({ config: { path: 'x.TSV' }, world: file('a,b\tc\n1\t2') })).toEqual({
       rows: [{ 'a,b': '1', c: '2' }],

@@ -47,11 +47,20 @@ describe('readRows()', () => {
     ['nothing', '', []],
     ['blank lines', '\n\n', []],
   ])('reads %s', (_, text, rows) => {
-    expect(readRows(text, {})).toEqual({ rows })
+    expect(rowsOf(text)).toEqual(rows)
   })
 
   test('reads rows that are rows already', () => {
     expect(rowsOf([{ a: 1 }])).toEqual([{ a: 1 }])
+  })
+
+  test.each<[string | Json[], ReadQuestion, readonly string[]]>([
+    ['z,a,10,9\n1,2,3,4', {}, ['z', 'a', '10', '9']],
+    ['z,a', { columns: { more: { required: false } } }, ['z', 'a', 'more']],
+    ['{"z":1}\n{"a":1,"z":2}', {}, ['z', 'a']],
+    ['', {}, []],
+  ])('tells the columns of %j in their order', (source, question, columns) => {
+    expect(readRows(source, question)).toMatchObject({ columns })
   })
 
   test('reads what was said rather than what it would find out', () => {
