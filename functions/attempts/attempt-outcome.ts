@@ -1,5 +1,6 @@
 import { Fault } from '../../shared/errors.ts'
 import type { Verdict } from '../../shared/gates/gate.ts'
+import { NOT_ASKED } from '../../shared/providers/provider.ts'
 import type { EventData, NewEvent } from '../../shared/runs/event.ts'
 import type { BlockProjection } from '../../shared/runs/run-store-items.ts'
 import type { Json } from '../../shared/text/json.ts'
@@ -47,7 +48,8 @@ export function toFailure({ world, block }: Pick<BlockCall, 'world' | 'block'>, 
     const wait = error.facts.retry_after_ms
     const after = typeof wait === 'number' && wait > 0 ? { retry_after_ms: Math.min(wait, LONGEST_WAIT_MS) } : {}
     const retry = error.name === 'Unavailable'
-    return { code: error.code, reason: shortRedacted(error.message), retry, feedback: [], ...after }
+    const not_asked = error.facts[NOT_ASKED] === true ? { not_asked: true as const } : {}
+    return { code: error.code, reason: shortRedacted(error.message), retry, feedback: [], ...after, ...not_asked }
   }
   world.log.error('block failed unexpectedly', { block_id: block.id, error: String(error) })
   return { code: 'unexpected', reason: 'an unexpected error in the block; the log has it', retry: false, feedback: [] }
@@ -66,6 +68,8 @@ export interface Failure {
   readonly ask?: 'pre_gates' | 'post_gates'
   /** Milliseconds the provider asked us to wait. */
   readonly retry_after_ms?: number
+  /** The provider was left alone: nothing was asked of it. */
+  readonly not_asked?: true
 }
 
 /** How an attempt ended, before it is recorded. */

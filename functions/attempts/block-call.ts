@@ -1,5 +1,5 @@
 import type { BounceModule } from '../../shared/dag/bounce-modules.ts'
-import type { Block } from '../../shared/dag/dag.ts'
+import type { Block, Foreach } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { EventData, RunEvent } from '../../shared/runs/event.ts'
 import { itemBlock } from '../../shared/runs/foreach.ts'
@@ -151,6 +151,20 @@ export function appendBase(call: BlockCall): Pick<Append, 'run' | 'lane' | 'item
   const { attempt, leg } = readOrdinal(head.lanes[String(block.index)] ?? 0)
   const below = ordinal({ epoch, attempt, leg, phase: PHASE.completed })
   return { run, lane, item_of: { block: block.index, below } }
+}
+
+/** The fan-out of a block, or of the block this is an item of. */
+export function foreachOf({ dag, block }: Pick<BlockCall, 'dag' | 'block'>): Foreach | undefined {
+  return dag.blocks[block.index]?.foreach
+}
+
+/**
+ * Of an item: how many of all may fail before no further try of any is dispatched; undefined = all run, however many do
+ * (docs/adr/0069).
+ */
+export function mostFailedItems(call: Pick<BlockCall, 'dag' | 'block' | 'item'>): number | undefined {
+  const foreach = call.item === undefined ? undefined : foreachOf(call)
+  return foreach?.fail_fast === true ? foreach.tolerate : undefined
 }
 
 interface EndStep {

@@ -14,6 +14,7 @@ import {
   eventBase,
   freedByEnd,
   laneOwnerOf,
+  mostFailedItems,
   nextAnsweredPhase,
   type Resumed,
   unaskedCondition,
@@ -42,7 +43,7 @@ export interface Claimed {
 /**
  * Claims the attempt: block:started with holder and lease, if the lane is as it was read, fewer than max_parallel
  * blocks run and its provider has a slot for it. Full: waits for a slot where the place can wake it (until the invocation's own time runs short), else
- * RetryBlock. `ended`: the run is over. A host that gave up claims nothing.
+ * RetryBlock. `ended`: the run is over, or too many items beside it have failed. A host that gave up claims nothing.
  */
 export async function claimAttempt(
   call: BlockCall,
@@ -123,9 +124,9 @@ function slotBudget({ world, block }: BlockCall): number {
   return INVOCATION_MS - Math.min(block.timeout_ms, world.settings.safety.max_block_ms) - SPARE_MS
 }
 
-/** The run is over; or the lane moved, and what it says now decides. */
+/** The run is over, or its block cannot succeed any more; or the lane moved, and what it says now decides. */
 function refused(call: BlockCall, { because }: Extract<Appended, { readonly ok: false }>): 'ended' {
-  if (because === 'terminal') return 'ended'
+  if (because === 'terminal' || because === 'items_failed') return 'ended'
   throw retryBlock(call)
 }
 
@@ -167,7 +168,7 @@ function claimAppend(call: BlockCall, open: OpenAttempt, prepared: PreparedAttem
   const reserve = [prepared.reserve ?? NOTHING].filter(({ tokens, usd_micros }) => tokens + usd_micros > 0)
   const held = { holder, lease_until: leaseUntil(call, prepared, now), ...claimedChild(prepared) }
   return {
-    ...appendBase(call),
+    ...claimBase(call),
     ordinal: place,
     // Verdicts that were waived may go before it, in steps of their own.
     guard: resumed === undefined ? { is: open.lane } : { below: place },
@@ -191,6 +192,14 @@ function claimAppend(call: BlockCall, open: OpenAttempt, prepared: PreparedAttem
       ...(prepared.items === undefined ? {} : { items: { ...prepared.items, since: at } }),
     },
   }
+}
+
+/** An item is not dispatched once its block cannot succeed any more: the store counts, in the update that claims it. */
+function claimBase(call: BlockCall): ReturnType<typeof appendBase> {
+  const base = appendBase(call)
+  const most_failed = mostFailedItems(call)
+  if (base.item_of === undefined || most_failed === undefined) return base
+  return { ...base, item_of: { ...base.item_of, most_failed } }
 }
 
 /** Whether the verdicts of the pre-gates come in an append of their own, after the claim. */

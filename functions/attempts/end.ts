@@ -1,7 +1,8 @@
 import type { Verdict } from '../../shared/gates/gate.ts'
 import { dueBounceRule, spentBounceWords } from '../../shared/runs/bounce-rules.ts'
 import type { EventData, NewEvent } from '../../shared/runs/event.ts'
-import { laneOwner, moduleLane, ordinal, PHASE, readOrdinal, workingLeg } from '../../shared/runs/lane.ts'
+import { itemsNow } from '../../shared/runs/head.ts'
+import { moduleLane, ordinal, PHASE, readOrdinal, workingLeg } from '../../shared/runs/lane.ts'
 import { attemptCap, retryDelayMs } from '../../shared/runs/retry.ts'
 import type { LaneStands } from '../../shared/runs/run-store.ts'
 import type { BlockProjection, BlockState } from '../../shared/runs/run-store-items.ts'
@@ -15,8 +16,10 @@ import {
   type BlockInputs,
   endStep,
   eventBase,
+  foreachOf,
   freedByEnd,
   laneOwnerOf,
+  mostFailedItems,
   unaskedCondition,
 } from './block-call.ts'
 import { askPerson, type BlockReport, reportBlock, retryBlock } from './block-report.ts'
@@ -200,12 +203,16 @@ async function keptForAnswer(call: BlockCall): Promise<Pick<BlockProjection, 'it
   }
 }
 
-/** A retry leaves through the machine's Wait (short delays are slept at the next start), a question through its wait for an answer; fail_fast ends the run. */
+/**
+ * A retry leaves through the machine's Wait (short delays are slept at the next start), a question through its wait for
+ * an answer; fail_fast ends the run. An item whose block cannot succeed any more is not tried again: nobody waits for it.
+ */
 export async function raiseUnlessDone(
   call: BlockCall,
   recorded: Recorded,
   failure: Failure | undefined,
 ): Promise<void> {
+  if (recorded.state === 'retrying' && (await isGivenUp(call))) return
   if (recorded.state === 'retrying') {
     const rest = Date.parse(recorded.due_at ?? '') - call.world.clock.now()
     if (rest > 0 && rest < 1_000) await call.world.clock.delay(rest)
@@ -237,16 +244,33 @@ export async function failFastRecorded(call: BlockCall): Promise<void> {
 }
 
 /** A failed item ends nothing while no more have failed than its block tolerates. */
-async function isTolerated({ world, run, dag, block, item, epoch }: BlockCall): Promise<boolean> {
-  if (item === undefined) return false
-  const { lanes = {} } = (await world.runs.head(run)) ?? {}
-  const failed = Object.entries(lanes).filter(([key, lane]) => {
-    const owner = laneOwner(key)
-    const place = readOrdinal(lane)
-    const isItem = owner?.block === block.index && owner.item !== undefined
-    return isItem && place.epoch === epoch && place.outcome === 'failed'
-  })
-  return failed.length <= (dag.blocks[block.index]?.foreach?.tolerate ?? 0)
+async function isTolerated(call: BlockCall): Promise<boolean> {
+  if (call.item === undefined) return false
+  const now = await readItemsNow(call)
+  return now === undefined || now.failed <= (foreachOf(call)?.tolerate ?? 0)
+}
+
+/** Whether this is an item of which no further try is dispatched, as HEAD is now. */
+async function isGivenUp(call: BlockCall): Promise<boolean> {
+  const most = mostFailedItems(call)
+  if (most === undefined) return false
+  const now = await readItemsNow(call)
+  return now !== undefined && now.failed > most
+}
+
+/**
+ * An item whose provider is left alone (its circuit breaker is open) waits for it with the tries it has. Where an item
+ * before it has spent all of its own and failed, the others do not wait one after the other: the try was the last.
+ */
+export async function lastWhereLeftAlone(call: BlockCall, failure: Failure): Promise<Failure> {
+  if (failure.not_asked !== true || !failure.retry || mostFailedItems(call) === undefined) return failure
+  const now = await readItemsNow(call)
+  return now === undefined || now.failed === 0 ? failure : { ...failure, retry: false }
+}
+
+async function readItemsNow({ world, run, block, epoch }: BlockCall): Promise<ReturnType<typeof itemsNow> | undefined> {
+  const head = await world.runs.head(run)
+  return head === undefined ? undefined : itemsNow(head, block.index, epoch)
 }
 
 /** Records why this block never starts: an upstream did not complete, or its own condition is not true. */

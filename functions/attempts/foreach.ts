@@ -2,6 +2,7 @@ import { Fault } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { StoredValue } from '../../shared/runs/event.ts'
 import { foreachList } from '../../shared/runs/foreach.ts'
+import { itemsNow } from '../../shared/runs/head.ts'
 import { laneKey, type Outcome, readOrdinal } from '../../shared/runs/lane.ts'
 import type { BlockProjection } from '../../shared/runs/run-store-items.ts'
 import { sha256 } from '../../shared/text/hash.ts'
@@ -9,12 +10,13 @@ import { canonicalJson, type Json } from '../../shared/text/json.ts'
 import { shortRedacted } from '../../shared/text/short-text.ts'
 import { readPortValues, recoverProjection } from '../record/projections.ts'
 import { type AttemptEnd, type Failure, type Produced, toFailure } from './attempt-outcome.ts'
-import type { BlockCall, BlockInputs } from './block-call.ts'
+import { type BlockCall, type BlockInputs, isStale, mostFailedItems, readHead } from './block-call.ts'
 import { type BlockReport, reportAwaitingBounce, reportBlock, reportRecorded } from './block-report.ts'
 import { claimAttempt, findNextAttempt, type OpenAttempt } from './claim.ts'
 import { finishAttempt, skipBlock } from './end.ts'
 import { type BegunItems, begunItems, readStoredInputs, storeInputs } from './inputs.ts'
 import { judgeProduced } from './judge-gates.ts'
+import { openMeter } from './meter.ts'
 import { askUnlessOver, type PreparedAttempt, prepareAttempt } from './prepare.ts'
 import { endFromCache } from './reuse.ts'
 import { endLostForGood } from './try-block.ts'
@@ -112,6 +114,24 @@ export async function closeItems(call: BlockCall): Promise<BlockReport> {
   return finishAttempt(call, end, { inputs_hash: sha256(canonicalJson(values)), before: [] })
 }
 
+/**
+ * A block that cannot succeed any more, since more items have failed than it tolerates, fails as soon as none is at work:
+ * those that have not begun, or wait for another try, are never dispatched (docs/adr/0069). Called by an item; its machine
+ * goes on to `_close_<id>`, which finds the block ended.
+ */
+export async function failOfItems(call: BlockCall): Promise<void> {
+  const { world, run, dag, block, epoch } = call
+  const most = mostFailedItems(call)
+  const whole = dag.blocks[block.index]
+  const head = most === undefined ? undefined : await world.runs.head(run)
+  if (most === undefined || whole === undefined || head?.state !== 'running') return
+  const { failed, at_work } = itemsNow(head, block.index, epoch)
+  if (failed <= most || at_work > 0) return
+  const lane_key = laneKey({ block: block.index })
+  const now = await readHead({ ...call, block: whole, item: undefined, lane_key, meter: openMeter() })
+  if (!isStale(now)) await closeItems(now)
+}
+
 /** How a foreach block ended whose items have: too many failures, else its lists against its post-gates. */
 async function judgeItems(call: BlockCall, begun: BegunItems, inputs: BlockInputs['values']): Promise<AttemptEnd> {
   const { attempt } = begun
@@ -133,18 +153,31 @@ async function judgeItems(call: BlockCall, begun: BegunItems, inputs: BlockInput
 const NAMED = 5
 
 function itemsFailed({ block }: BlockCall, ends: readonly ItemEnd[]): Failure | undefined {
-  const failed = ends.filter(({ outcome }) => outcome !== 'completed')
-  const tolerate = block.foreach?.tolerate ?? 0
+  const { tolerate = 0, fail_fast = false } = block.foreach ?? {}
+  const isLeft = fail_fast && ends.filter(({ outcome }) => outcome === 'failed').length > tolerate
+  const failed = ends.filter(({ outcome }) => outcome !== 'completed' && !(isLeft && outcome === undefined))
   if (failed.length <= tolerate) return undefined
   const named = failed.slice(0, NAMED).map(({ item, why }) => `item ${item}: ${why}`)
   const more = failed.length > NAMED ? `; and ${failed.length - NAMED} more` : ''
-  const reason = `${failed.length} of ${ends.length} items failed, tolerated are ${tolerate}: ${named.join('; ')}${more}`
+  const left = isLeft ? leftWords(ends.filter(({ outcome }) => outcome === undefined)) : ''
+  const counts = `${failed.length} of ${ends.length} items failed, tolerated are ${tolerate}`
+  const reason = `${counts}${left}: ${named.join('; ')}${more}`
   return {
     code: 'items_failed',
     reason: shortRedacted(reason),
     retry: false,
     feedback: named.map((line) => shortRedacted(line)),
   }
+}
+
+/** Of the items that are not dispatched any more: how many never were, and how many were and had another try before them. */
+function leftWords(left: readonly ItemEnd[]): string {
+  const unbegun = left.filter(({ begun }) => !begun).length
+  const [never, again] = [
+    unbegun === 0 ? [] : [`${unbegun} were not begun`],
+    left.length === unbegun ? [] : [`${left.length - unbegun} were not tried again`],
+  ]
+  return [...never, ...again].map((words) => `, ${words}`).join('')
 }
 
 /** How many items' outputs are read at once. */
@@ -181,8 +214,10 @@ function itemsFacts(ends: readonly ItemEnd[]): Produced['facts'] {
 /** How one item of a foreach block ended. */
 interface ItemEnd {
   readonly item: number
-  /** undefined: its machine state ended without a record of it. */
+  /** undefined: it was not dispatched any more, or its machine state ended without a record of it. */
   readonly outcome: Outcome | undefined
+  /** It has been at work. */
+  readonly begun: boolean
   /** Empty unless it completed. */
   readonly outputs: Readonly<Record<string, StoredValue>>
   /** Why it did not complete. */
@@ -204,7 +239,7 @@ async function readItems(call: BlockCall, { count }: BegunItems): Promise<readon
     const seen = found.get(item)
     const isNew = seen !== undefined && seen.ordinal >= lane
     const projection = isNew || outcome === undefined ? seen : await recoverItem(call, item, lane)
-    ends.push(itemEnd(item, outcome, projection))
+    ends.push(itemEnd({ item, outcome, begun: place.epoch === epoch && place.phase > 0 }, projection))
   }
   return ends
 }
@@ -215,8 +250,9 @@ async function recoverItem({ world, run, block }: BlockCall, item: number, lane:
   return recovered
 }
 
-function itemEnd(item: number, outcome: ItemEnd['outcome'], projection: BlockProjection | undefined): ItemEnd {
-  if (outcome === 'completed') return { item, outcome, outputs: projection?.outputs ?? {}, why: '' }
+function itemEnd(known: Pick<ItemEnd, 'item' | 'outcome' | 'begun'>, projection: BlockProjection | undefined): ItemEnd {
+  const { outcome } = known
+  if (outcome === 'completed') return { ...known, outputs: projection?.outputs ?? {}, why: '' }
   const why = outcome === undefined ? 'it did not end' : (projection?.failure?.reason ?? 'its record names no reason')
-  return { item, outcome, outputs: {}, why }
+  return { ...known, outputs: {}, why }
 }

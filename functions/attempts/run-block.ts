@@ -7,7 +7,7 @@ import { advanceBlock, failBlockOnFault, isOver, resumeAfterAnswer } from './adv
 import { type BlockCall, isStale, openBlockCall } from './block-call.ts'
 import { type BlockReport, reportRecorded, retryBlock } from './block-report.ts'
 import { closeChild } from './child-end.ts'
-import { closeItems, openItems } from './foreach.ts'
+import { closeItems, failOfItems, openItems } from './foreach.ts'
 import { mayHaveItems } from './inputs.ts'
 import { tryBlock } from './try-block.ts'
 
@@ -57,10 +57,15 @@ function closeBlock(call: BlockCall): Promise<BlockReport> {
   return call.block.foreach === undefined ? closeChild(call) : closeItems(call)
 }
 
-/** What is left to do for one item of a foreach block: nothing once it or its block has ended, else its next attempt. */
+/**
+ * What is left to do for one item of a foreach block: nothing once it or its block has ended, else its next attempt. One
+ * that did not complete may have been the last its block waited for.
+ */
 async function advanceItem(call: BlockCall, signal: AbortSignal | undefined): Promise<BlockReport> {
   if (!mayHaveItems(call) || (await isOver(call))) return reportRecorded(call)
-  return resumeAfterAnswer(call, (now) => tryBlock(now, false, signal))
+  const report = await resumeAfterAnswer(call, (now) => tryBlock(now, false, signal))
+  if (report.state !== 'completed') await failOfItems(call)
+  return report
 }
 
 /** `_items_<id>`: the numbers of the items the machine runs; none when the block has ended, or does not begin. */

@@ -4,7 +4,7 @@ import { type BlockReport, reportBlock, reportRecorded } from './block-report.ts
 import { bounceFeedback } from './bounce.ts'
 import { type Claimed, claimAttempt, findNextAttempt } from './claim.ts'
 import { dispatchBlock } from './dispatch.ts'
-import { failFast, finishAttempt, skipBlock } from './end.ts'
+import { failFast, finishAttempt, lastWhereLeftAlone, skipBlock } from './end.ts'
 import { judgeProduced } from './judge-gates.ts'
 import { takeUnreportedUse } from './meter.ts'
 import { askUnlessOver, prepareAttempt } from './prepare.ts'
@@ -68,7 +68,7 @@ async function runAttempt(call: BlockCall, claimed: Claimed, work: AttemptWork):
     return await judgeProduced(call, attempt, work.values, produced, Math.max(0, world.clock.now() - started))
   } catch (error) {
     if (work.signal?.aborted === true) throw error
-    return { attempt, verdicts: [], gate_events: [], failure: toFailure(call, error) }
+    return { attempt, verdicts: [], gate_events: [], failure: await lastWhereLeftAlone(call, toFailure(call, error)) }
   } finally {
     await lease.end()
   }

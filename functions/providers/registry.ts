@@ -8,7 +8,7 @@ import {
   type CallOutcome,
 } from '../../shared/providers/circuit-breaker.ts'
 import { modelPriceAt, type Pricing } from '../../shared/providers/model-prices.ts'
-import type { Provider, Providers } from '../../shared/providers/provider.ts'
+import { NOT_ASKED, type Provider, type Providers } from '../../shared/providers/provider.ts'
 import type { BedrockSettings, ProviderSettings } from '../../shared/providers/settings.ts'
 import { extractiveProvider } from './extractive.ts'
 import { http } from './http.ts'
@@ -162,5 +162,7 @@ function outcomeOf(error: unknown): CallOutcome {
 function leftAlone(provider: string, { failures }: BreakerPolicy, retry_after_ms: number): Fault {
   const seconds = Math.max(1, Math.round(retry_after_ms / 1_000))
   const message = `Provider "${provider}" is not asked for another ${seconds} s: it failed ${failures} times in a row (breaker). Is its server running?`
-  return new Fault('Unavailable', 'provider_unavailable', message, { facts: { provider, retry_after_ms } })
+  return new Fault('Unavailable', 'provider_unavailable', message, {
+    facts: { provider, retry_after_ms, [NOT_ASKED]: true },
+  })
 }

@@ -69,6 +69,8 @@ export interface Foreach {
   readonly max_concurrency: number
   /** How many failed items the block survives; their place in the outputs is null. */
   readonly tolerate: number
+  /** Once more items have failed than that, none is dispatched any more. Absent: of an earlier version, which ran them all. */
+  readonly fail_fast?: boolean
   readonly item_gates: readonly GateUse[]
 }
 

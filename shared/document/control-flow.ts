@@ -119,8 +119,8 @@ function readForeach(
   const seen = new Set([...ports.inputs.keys(), ...ports.outputs.keys(), ...(as === undefined ? [] : [as])])
   const item_gates = readItemGates(reading, section.item_gates, [...path, 'item_gates'], seen, names)
   if (items === undefined || as === undefined) return undefined
-  const { max_concurrency = 10, tolerate = 0 } = section
-  return { items, as, max_concurrency, tolerate, item_gates }
+  const { max_concurrency = 10, tolerate = 0, fail_fast = true } = section
+  return { items, as, max_concurrency, tolerate, fail_fast, item_gates }
 }
 
 /** A list, or one placeholder and nothing else: its value itself is taken, not a text made of it. */

@@ -342,6 +342,7 @@ export const WORDS: Readonly<Record<Section, SectionWords>> = {
       as: 'Name of the input that holds the item. Default: item.',
       max_concurrency: 'Items at work at once. Default: 10.',
       tolerate: 'Failed items the block survives. Default: 0.',
+      fail_fast: 'Once more items have failed than tolerate allows, no other is dispatched. Default: true.',
       item_gates: 'Judge the outputs of each item.',
     },
   },

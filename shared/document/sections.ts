@@ -156,6 +156,7 @@ export const SECTIONS = {
     as: any,
     max_concurrency: z.int().min(1).max(LIMITS.foreach_concurrency).optional(),
     tolerate: z.int().min(0).max(LIMITS.foreach_items).optional(),
+    fail_fast: z.boolean().optional(),
     item_gates: any,
   }),
   cache: z.strictObject({ key: z.enum(['inputs']).optional(), max_age_sec: z.int().min(1).max(LIMITS.cache_age_sec) }),

@@ -5,7 +5,7 @@ import type { Outcome } from '../runs/lane.ts'
 import { eventPosition } from '../runs/run-fold.ts'
 import type { BlockState } from '../runs/run-store-items.ts'
 import { upstreamSkipReason } from '../runs/skip-rules.ts'
-import { itemEndProblems, type Pass, passEnd, passesOf, passName, toleratedItems } from './block-passes.ts'
+import { fanOuts, itemEndProblems, type Pass, passEnd, passesOf, passName } from './block-passes.ts'
 import { defineInvariant } from './invariant.ts'
 
 /**
@@ -254,18 +254,19 @@ const BLOCK_ENDS: ReadonlySet<string> = new Set(['block:completed', 'block:faile
 
 export const blockEnds = defineInvariant({
   n: 7,
-  title: 'a block ends once an epoch, an attempt only after it started; an item lives within its block',
+  title:
+    'a block ends once an epoch, an attempt only after it started; an item lives within its block, and begins while that may succeed',
   of: 'log',
   needs: ['events'],
   check({ events, dag }) {
     const passes = passesOf(events)
-    const tolerated = toleratedItems(dag?.blocks ?? [])
+    const lists = fanOuts(dag?.blocks ?? [])
     const blocks = new Map(passes.filter(({ item }) => item === undefined).map((pass) => [keyOf(pass), pass]))
     return passes.flatMap((pass) => {
       const wrong = [...endProblems(pass), ...unstartedProblems(pass)]
       if (pass.item !== undefined) return [...wrong, ...spanProblems(pass, blocks.get(keyOf(pass)))]
-      const tolerate = tolerated.get(pass.block_id)
-      return tolerate === undefined ? wrong : [...wrong, ...itemEndProblems(pass, passes, tolerate)]
+      const foreach = lists.get(pass.block_id)
+      return foreach === undefined ? wrong : [...wrong, ...itemEndProblems(pass, passes, foreach)]
     })
   },
 })

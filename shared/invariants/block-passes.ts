@@ -1,4 +1,4 @@
-import type { Block } from '../dag/dag.ts'
+import type { Block, Foreach } from '../dag/dag.ts'
 import type { EventData, RunEvent } from '../runs/event.ts'
 
 /** One life of a block, or of an item of a foreach block: from the start of the run or a bounce to the next bounce. */
@@ -56,22 +56,49 @@ export function passEnd({ events }: Pick<Pass, 'events'>): RunEvent | undefined 
 
 const ENDS: ReadonlySet<string> = new Set(['block:completed', 'block:failed', 'block:skipped', 'block:cancelled'])
 
-/** A foreach block completes when all its items have ended, and fails by them only past what it tolerates. */
-export function itemEndProblems(pass: Pass, passes: readonly Pass[], tolerate: number): readonly string[] {
+/**
+ * A foreach block completes when all its items have ended, and fails by them only past what it tolerates; from there on no
+ * item begins, and none is tried again.
+ */
+export function itemEndProblems(pass: Pass, passes: readonly Pass[], foreach: Lenience): readonly string[] {
+  const { tolerate } = foreach
   const begun = pass.events.findLast((event) => beginsItems(event) && event.data.items !== undefined)
   const end = passEnd(pass)
   const items = passes.filter(({ block_id, item, epoch }) => {
     return block_id === pass.block_id && item !== undefined && epoch === pass.epoch
   })
-  const failed = items.filter((item) => passEnd(item)?.type === 'block:failed').length
+  const late = lateProblems(pass, items, foreach)
+  const failed = items.filter(isFailed).length
   if (end?.type === 'block:failed' && end.data.code === 'items_failed' && failed <= tolerate) {
-    return [`${passName(pass)}: failed though ${failed} of ${tolerate} tolerated items did (event ${end.seq})`]
+    return [...late, `${passName(pass)}: failed though ${failed} of ${tolerate} tolerated items did (event ${end.seq})`]
   }
-  if (end?.type !== 'block:completed' || isTaken(end)) return []
+  if (end?.type !== 'block:completed' || isTaken(end)) return late
   const count = begun !== undefined && beginsItems(begun) ? (begun.data.items?.count ?? 0) : 0
   const ended = items.filter((item) => passEnd(item) !== undefined).length
-  if (ended === count && failed <= tolerate) return []
-  return [`${passName(pass)}: completed with ${ended} of ${count} items ended, ${failed} failed (event ${end.seq})`]
+  if (ended === count && failed <= tolerate) return late
+  return [
+    ...late,
+    `${passName(pass)}: completed with ${ended} of ${count} items ended, ${failed} failed (event ${end.seq})`,
+  ]
+}
+
+type Lenience = Pick<Foreach, 'tolerate' | 'fail_fast'>
+
+function isFailed(item: Pass): boolean {
+  return passEnd(item)?.type === 'block:failed'
+}
+
+/** The store counts in the update that claims, so this holds to the event. */
+function lateProblems(pass: Pass, items: readonly Pass[], { tolerate, fail_fast }: Lenience): readonly string[] {
+  if (fail_fast !== true) return []
+  const failures = items.filter(isFailed).flatMap((item) => passEnd(item)?.seq ?? [])
+  const last = failures.toSorted((a, b) => a - b)[tolerate]
+  if (last === undefined) return []
+  const late = items.flatMap(({ events }) => events.filter((event) => beginsItems(event) && event.seq > last))
+  const seqs = late.map(({ seq }) => seq).join(', ')
+  return late.length === 0
+    ? []
+    : [`${passName(pass)}: items begin (events ${seqs}) after too many failed (event ${last})`]
 }
 
 /** After a question about its pre-gates a block begins its items when it goes on. */
@@ -84,7 +111,7 @@ function isTaken(end: RunEvent): boolean {
   return end.type === 'block:completed' && end.data.cached_from !== undefined
 }
 
-/** Ids of the blocks that go over a list, and how many failed items each survives. */
-export function toleratedItems(blocks: readonly Block[]): ReadonlyMap<string, number> {
-  return new Map(blocks.flatMap(({ id, foreach }) => (foreach === undefined ? [] : [[id, foreach.tolerate]])))
+/** The blocks that go over a list, by id. */
+export function fanOuts(blocks: readonly Block[]): ReadonlyMap<string, Foreach> {
+  return new Map(blocks.flatMap(({ id, foreach }) => (foreach === undefined ? [] : [[id, foreach]])))
 }

@@ -66,6 +66,9 @@ export interface Provider {
   embed?(request: EmbedRequest): Promise<EmbedAnswer>
 }
 
+/** Fact of an Unavailable whose provider was not asked: its circuit breaker is open, so nobody is asked for a while. */
+export const NOT_ASKED = 'not_asked'
+
 /** Every place has these without settings: deterministic tools, and the model of the research chain. */
 export const PLACE_PROVIDERS = ['local', 'extractive'] as const
 

@@ -3,7 +3,7 @@ import type { Spent } from './budget.ts'
 import type { EventData } from './event.ts'
 import { isRunEnd } from './event-types.ts'
 import type { HeadApproval, RunEnding } from './head.ts'
-import { type LaneOwner, laneKey, laneOwner } from './lane.ts'
+import { type LaneOwner, laneKey, laneOwner, readOrdinal } from './lane.ts'
 import type { Append } from './run-store.ts'
 
 /**
@@ -45,6 +45,11 @@ function requireItemLane({ lane, item_of, open_items, drop_items }: Append): voi
   if (fits && !both && (whole === undefined || (item === undefined && whole.block === block))) return
   const message = `Cannot append to lane "${lane}": a lane of a foreach item ("3.12") needs item_of with its block, no other lane has it; open_items or drop_items belong to an append of the block's own lane.`
   throw new Fault('Bug', 'append_item_lane', message)
+}
+
+/** Whether it ends an item for good without its outputs: what `item_of.most_failed` counts. */
+export function failsItem({ item_of, ordinal }: Pick<Append, 'item_of' | 'ordinal'>): boolean {
+  return item_of !== undefined && readOrdinal(ordinal).outcome === 'failed'
 }
 
 /** Whether an approval is as the writer of an append says that it was. */

@@ -158,16 +158,32 @@ export function endRun(draft: Draft, state: RunState, { seq, at, data }: EventOf
   }
 }
 
-/** Items that have not ended end with their block, and so do their attempts. */
-export function endItems(draft: Draft, event: RunEvent): void {
-  const { block_id = '', seq, at } = event
+/**
+ * Items that have not ended end with their block, and so do their attempts. Where too many others failed the rest says so:
+ * what had begun is cancelled, what had not is skipped.
+ */
+export function endItems(draft: Draft, event: EventOf<'block:failed'>): void {
+  const { block_id = '', seq, at, data } = event
   const block = draft.blocks.get(block_id)
-  if (block?.items === undefined) return
-  draft.blocks.set(block_id, cancelItems(block))
+  if (block !== undefined && data.code === ITEMS_FAILED.code) draft.blocks.set(block_id, giveUpItems(block))
+  else if (block?.items !== undefined) draft.blocks.set(block_id, cancelItems(block))
+  else return
   for (const [i, step] of draft.steps.entries()) {
     const isOpen = step.state === 'running' && step.block_id === block_id && step.item !== undefined
     if (isOpen) draft.steps[i] = { ...step, state: 'cancelled', ended_seq: seq, ended_at: at }
   }
+}
+
+/** Why an item is not dispatched any more, and the code of the failure of its block. */
+const ITEMS_FAILED = { code: 'items_failed', reason: 'not dispatched any more: too many other items failed' } as const
+
+function giveUpItems(block: BlockFold): BlockFold {
+  const items = Array.from({ length: block.item_count ?? 0 }, (_, i): [string, ItemFold] => {
+    const item = block.items?.[i]
+    if (item === undefined) return [String(i), { state: 'skipped', attempt: 0, error: ITEMS_FAILED }]
+    return [String(i), ENDED.has(item.state) ? item : { ...item, state: 'cancelled', error: ITEMS_FAILED }]
+  })
+  return items.length === 0 ? block : { ...block, items: Object.fromEntries(items) }
 }
 
 function cancelSteps(

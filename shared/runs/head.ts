@@ -187,6 +187,26 @@ export function blockOutcome(
   return readOrdinal(blockOrdinal(places, head, id) ?? 0).outcome
 }
 
+/** How the items of a foreach block stand, of its own epoch. */
+interface ItemsNow {
+  /** Failed for good: no try is left. */
+  readonly failed: number
+  /** With an attempt in flight, or a question about it that nobody answered. */
+  readonly at_work: number
+}
+
+export function itemsNow({ lanes, running }: Pick<Head, 'lanes' | 'running'>, block: number, epoch: number): ItemsNow {
+  const now = { failed: 0, at_work: 0 }
+  for (const [key, lane] of Object.entries(lanes)) {
+    const owner = laneOwner(key)
+    const place = readOrdinal(lane)
+    if (owner?.block !== block || owner.item === undefined || place.epoch !== epoch) continue
+    if (place.outcome === 'failed') now.failed += 1
+    else if (place.outcome === undefined && (running.includes(key) || hasOpenQuestion(lane))) now.at_work += 1
+  }
+  return now
+}
+
 /** States that are derived on read, never stored: before a queued run's first block, and while only people can move it on. */
 export const SHOWN_STATES = ['pending', 'paused_approval'] as const
 export type ShownState = RunState | (typeof SHOWN_STATES)[number]

@@ -58,7 +58,7 @@ export interface BlockFold {
   readonly condition?: 'when' | 'depends' | undefined
   /** How many items a foreach block began with. */
   readonly item_count?: number
-  /** Those that have started, by number. */
+  /** Those that have started, by number; once too many of them have failed also the others, which are skipped. */
   readonly items?: Readonly<Record<string, ItemFold>>
   /** Of every attempt of every epoch together. */
   readonly tokens_in: number

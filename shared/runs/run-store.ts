@@ -286,9 +286,10 @@ export interface Append {
   /**
    * An append of one foreach item, on its lane `<block>.<i>`: also requires that the block's items are open and its own
    * lane is below `below` (its terminal phase of this epoch), else it is refused as `already`. Item lanes take no other
-   * append: Fault Bug append_item_lane.
+   * append: Fault Bug append_item_lane. With `most_failed`, refused as `items_failed` once more items of the block failed
+   * for good (an append put them at PHASE.failed) since they were opened.
    */
-  readonly item_of?: { readonly block: number; readonly below: number }
+  readonly item_of?: { readonly block: number; readonly below: number; readonly most_failed?: number }
   /** A foreach block begins: from now on its items have lanes, and none yet. */
   readonly open_items?: { readonly block: number }
   /** The end of a foreach block: its item lanes leave HEAD in the same update, and none can come back. */
@@ -320,15 +321,23 @@ export interface Append {
 /**
  * Why nothing was written; when several hold, the first in this order is told. `unknown_run`: there is no HEAD.
  * `terminal`: the run has ended, whatever the step (also a repeat of one that was taken). `already`: the lane guard
- * failed, this step was taken, perhaps by this very writer; go on with what is recorded. `approval`: its status is not
- * `was`. `full`: `running` is at its limit. `budget`: the estimate does not fit under a cap of the
+ * failed, this step was taken, perhaps by this very writer; go on with what is recorded. `items_failed`: more items of
+ * the block have failed than `most_failed`. `approval`: its status is not `was`. `full`: `running` is at its limit. `budget`: the estimate does not fit under a cap of the
  * run; `share`: under what the items of its block have left.
  */
 export type Appended =
   | { readonly ok: true; readonly seq: number }
   | {
       readonly ok: false
-      readonly because: 'already' | 'terminal' | 'full' | 'approval' | 'budget' | 'share' | 'unknown_run'
+      readonly because:
+        | 'already'
+        | 'terminal'
+        | 'items_failed'
+        | 'full'
+        | 'approval'
+        | 'budget'
+        | 'share'
+        | 'unknown_run'
     }
 
 /** One question to people and the run it is about, as they are now. HEAD says what became of it. */

@@ -85,6 +85,40 @@ function itemTests(store: () => RunStore, tags: string[]): void {
     expect(await store().append(claim(3))).toMatchObject({ ok: true })
   })
 
+  test('none begins once more have failed for good than it says; those at work end as they do', async () => {
+    const run = await begun(store)
+    await store().append(opening(run))
+    const upTo = (most_failed: number) => ({ item_of: { block: 5, below: at(1, 90), most_failed } })
+    const begin = (item: number, most: number, place = at(1, 10)) => itemStep(run, item, place, upTo(most))
+    for (const item of [0, 1, 2]) expect(await store().append(begin(item, 0))).toMatchObject({ ok: true })
+    await store().append(itemStep(run, 0, at(1, 91)))
+    expect(await store().append(begin(3, 0))).toEqual({ ok: false, because: 'items_failed' })
+    expect(await store().append(begin(3, 1))).toMatchObject({ ok: true })
+    await store().append(itemStep(run, 1, at(1, 50)))
+    expect(await store().append(begin(1, 0, at(2, 10)))).toEqual({ ok: false, because: 'items_failed' })
+    await store().append(itemStep(run, 2, at(1, 91)))
+    expect(await store().append(itemStep(run, 2, at(1, 91)))).toEqual(already)
+    expect(await store().append(begin(4, 1))).toEqual({ ok: false, because: 'items_failed' })
+    expect(await store().append(begin(4, 2))).toMatchObject({ ok: true })
+    expect(await store().append(itemStep(run, 3, at(1, 90)))).toMatchObject({ ok: true })
+  })
+
+  test('counts the items that failed anew where their block begins again, and those of another block apart', async () => {
+    const run = await begun(store)
+    const most_failed = 0
+    await store().append(opening(run))
+    await store().append(itemStep(run, 0, at(1, 91)))
+    await store().append(step(run, '6', at(1, 10), { open_items: { block: 6 } }))
+    const beside = { item_of: { block: 6, below: at(1, 90), most_failed } }
+    expect(await store().append(step(run, '6.0', at(1, 10), beside))).toMatchObject({ ok: true })
+    await store().append(closing(run, at(1, 91)))
+    await store().append(opening(run, 1_000_000 + at(1, 10)))
+    const again = { item_of: { block: 5, below: 1_001_090, most_failed } }
+    expect(await store().append(itemStep(run, 0, 1_001_010, again))).toMatchObject({ ok: true })
+    await store().append(ending(run))
+    expect(await store().append(itemStep(run, 1, 1_001_010, again))).toEqual({ ok: false, because: 'terminal' })
+  })
+
   test('refuses an item step that does not name its block, and items opened or dropped from another lane', async () => {
     const run = await begun(store)
     const bad = { name: 'Bug', code: 'append_item_lane' }

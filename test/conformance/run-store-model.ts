@@ -64,6 +64,8 @@ interface ModelRun {
   readonly stops: Set<number | undefined>
   /** What foreach blocks have committed for their items. */
   readonly shares: Map<number, Amount>
+  /** Items that failed for good, by block. */
+  readonly failed: Map<number, number>
 }
 
 interface Model extends Map<string, ModelRun> {
@@ -108,6 +110,7 @@ function create(model: Model, run: NewRun): unknown {
     spent: NOTHING,
     stops: new Set(),
     shares: new Map(),
+    failed: new Map(),
   }
   push(made, { ...step(run.meta, 'run', 10, { at: run.meta.created_at }), events: [run.event] })
   model.set(idOf(run.meta), made)
@@ -126,9 +129,14 @@ function refused(run: ModelRun, append: Append): string | undefined {
   if (run.state !== 'running') return 'terminal'
   if (!admits(guard, run.lanes.get(lane) ?? null) || !isOpen(run, item_of)) return 'already'
   if ((append.while ?? []).some(({ lane, is }) => (run.lanes.get(lane) ?? null) !== is)) return 'already'
+  if (hasTooManyFailed(run, item_of)) return 'items_failed'
   if (approval !== undefined && !isSame(run.approvals.get(approval.id), approval.was)) return 'approval'
   if (start !== undefined && start.limit > 0 && run.running.size >= start.limit) return 'full'
   return refusedByLedger(run, append)
+}
+
+function hasTooManyFailed({ failed }: ModelRun, item_of: Append['item_of']): boolean {
+  return item_of?.most_failed !== undefined && (failed.get(item_of.block) ?? 0) > item_of.most_failed
 }
 
 function isSame(now: HeadApproval | undefined, was: NonNullable<Append['approval']>['was']): boolean {
@@ -216,10 +224,14 @@ function plus(a: Amount, b: Amount, times = 1): Amount {
 
 const NOTHING: Amount = { tokens: 0, usd_micros: 0 }
 
-function moveItems(run: ModelRun, { open_items, drop_items }: Append): void {
+function moveItems(run: ModelRun, { item_of, ordinal, open_items, drop_items }: Append): void {
+  if (item_of !== undefined && ordinal % 100 === 91) {
+    run.failed.set(item_of.block, (run.failed.get(item_of.block) ?? 0) + 1)
+  }
   const whole = open_items ?? drop_items
   if (whole === undefined) return
   for (const lane of [...run.lanes.keys()]) if (lane.startsWith(`${whole.block}.`)) run.lanes.delete(lane)
+  run.failed.delete(whole.block)
   if (open_items === undefined) run.open.delete(whole.block)
   else run.open.add(whole.block)
 }
@@ -273,7 +285,7 @@ const keys: readonly NewRun[] = [
 ]
 const someRun = fc.constantFrom(...keys)
 const someLane = fc.constantFrom('0', '1', '10', 'a1', 'run', '1.0', '1.3', '10.0', '10.12')
-const someOrdinal = fc.constantFrom(10, 20, 90, 1_010, 1_090)
+const someOrdinal = fc.constantFrom(10, 20, 90, 91, 1_010, 1_090, 1_091)
 const someBlock = fc.constantFrom(0, 1, 10, 11)
 const someOwner: fc.Arbitrary<LaneOwner> = fc.oneof(
   someBlock.map((block) => ({ block })),
@@ -336,7 +348,12 @@ const someChange: fc.Arbitrary<Partial<Append>> = fc.oneof(
 function someItems(lane: string): fc.Arbitrary<Partial<Append>> {
   const { block, item } = laneOwner(lane) ?? {}
   if (block === undefined) return fc.constant({})
-  if (item !== undefined) return fc.constantFrom(90, 1_090, 2_000).map((below) => ({ item_of: { block, below } }))
+  if (item !== undefined) {
+    const [below, most] = [fc.constantFrom(90, 1_090, 2_000), fc.constantFrom(undefined, undefined, 0, 1)]
+    return fc.tuple(below, most).map(([end, most_failed]) => ({
+      item_of: { block, below: end, ...(most_failed === undefined ? {} : { most_failed }) },
+    }))
+  }
   return fc.oneof(
     { weight: 4, arbitrary: fc.constant({}) },
     { weight: 4, arbitrary: fc.constant({ open_items: { block } }) },

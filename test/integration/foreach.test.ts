@@ -153,9 +153,10 @@ describe('a foreach block', () => {
 describe('items that fail', () => {
   const refuses = (bad: readonly string[]) => (prompt: string) => (bad.includes(prompt) ? '' : undefined)
 
-  test('one is one too many: the block fails and names it; the others have run', async () => {
+  test('one is one too many: the block fails and names it; with fail_fast: false the others have run', async () => {
     const { place, calls } = await shouting(refuses(['f2']))
-    const events = await place.ended(await place.start({ blocks: [reading()] }, over(files(4))))
+    const all = reading({ foreach: { ...each, fail_fast: false, max_concurrency: 1 } })
+    const events = await place.ended(await place.start({ blocks: [all] }, over(files(4))))
     const [failed] = of(events, 'block:failed')
     expect(failed).toMatchObject({ data: { code: 'items_failed' } })
     expect(failed?.type === 'block:failed' && failed.data.reason).toMatch(

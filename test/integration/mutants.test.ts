@@ -107,6 +107,12 @@ const PROMISES: Readonly<Record<string, (place: Place) => Promise<boolean>>> = {
     await store.append(step(run, '0', at(1, 10), { check_at: time(30_000) }))
     return (await store.head(run))?.check_at === time(30_000)
   },
+  async 'items-dispatched-on'({ store }) {
+    await store.append(step(run, '5', at(1, 10), { open_items: { block: 5 } }))
+    const item_of = { block: 5, below: at(1, 90) }
+    await store.append(step(run, '5.0', at(1, 91), { item_of }))
+    return !(await store.append(step(run, '5.1', at(1, 10), { item_of: { ...item_of, most_failed: 0 } }))).ok
+  },
   async 'late-attempt-taken'({ store }) {
     await store.append(step(run, '0', at(2, 10)))
     return !(await store.append(step(run, '0', at(1, 90)))).ok

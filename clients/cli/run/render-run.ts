@@ -99,8 +99,10 @@ function itemWords({ item_count, items = {} }: Block): string {
   if (item_count === undefined) return ''
   const states = Object.values(items).map(({ state }) => state)
   const failed = states.filter((state) => state === 'failed').length
+  const skipped = states.filter((state) => state === 'skipped').length
   const done = states.filter((state) => state === 'completed').length + failed
-  return `${done}/${count(item_count, 'item')}${failed === 0 ? '' : `, ${failed} failed`}`
+  const ends = `${failed === 0 ? '' : `, ${failed} failed`}${skipped === 0 ? '' : `, ${skipped} never begun`}`
+  return `${done}/${count(item_count, 'item')}${ends}`
 }
 
 function gateWords({ gates }: Block): string {

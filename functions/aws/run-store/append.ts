@@ -1,5 +1,11 @@
 import { Fault } from '../../../shared/errors.ts'
-import { checkAppend, endedLanes, isApprovalUnchanged, runEnding } from '../../../shared/runs/append-rules.ts'
+import {
+  checkAppend,
+  endedLanes,
+  failsItem,
+  isApprovalUnchanged,
+  runEnding,
+} from '../../../shared/runs/append-rules.ts'
 import { fitsBudget } from '../../../shared/runs/budget.ts'
 import type { Caps } from '../../../shared/runs/caps.ts'
 import { RUN_TABLE } from '../../../shared/runs/dynamodb-table.ts'
@@ -7,7 +13,7 @@ import { laneKey } from '../../../shared/runs/lane.ts'
 import type { Append, Appended, LaneGuard, RunKey, RunStore } from '../../../shared/runs/run-store.ts'
 import { closeInboxEntry } from './approvals.ts'
 import { eventTexts, findStep, spill } from './event-log.ts'
-import { headKey, itemsPath, lanePath, readHead, type StoredHead, UNCOUNTED } from './head.ts'
+import { failedName, headKey, itemsPath, lanePath, readHead, type StoredHead, UNCOUNTED } from './head.ts'
 import { as, from, headTtl, type Item, itemKey, pageSk } from './item-encoding.ts'
 import { ledgerChange, shareName } from './ledger.ts'
 import { writeProjection } from './run-items.ts'
@@ -179,11 +185,12 @@ function noted({ path, value }: Terms, { open_items, module, child }: Append): r
 }
 
 /** A block's items lie in one map: however many there are, one path removes them. */
-function removal({ path }: Terms, { drop_items }: Append): string {
+function removal({ path }: Terms, { open_items, drop_items }: Append): string {
+  if (open_items !== undefined) return ` REMOVE ${path(failedName(open_items.block))}`
   if (drop_items === undefined) return ''
   const { block } = drop_items
   const shares = [path(shareName(block, 'tokens')), path(shareName(block, 'usd_micros'))]
-  return ` REMOVE ${[path(...itemsPath(block)), ...shares].join(', ')}`
+  return ` REMOVE ${[path(...itemsPath(block)), path(failedName(block)), ...shares].join(', ')}`
 }
 
 /** Two clauses of one update may not name one path. */
@@ -191,10 +198,12 @@ function lastOfEachId<T extends { readonly id: string }>(entries: readonly T[]):
   return new Map(entries.map((entry) => [entry.id, entry])).values()
 }
 
-/** The running set and the ledger. */
-function sums({ path, value }: Terms, { start, end }: Append, ledger: readonly string[]): string {
+/** The running set, the items that failed, and the ledger. */
+function sums({ path, value }: Terms, append: Append, ledger: readonly string[]): string {
+  const { start, end, item_of } = append
   const starts = start === undefined ? [] : [`${path('running')} ${value(as.member(laneKey(start)))}`]
-  const adds = [...starts, ...ledger]
+  const fails = failsItem(append) ? [`${path(failedName(item_of?.block ?? 0))} ${value(as.number(1))}`] : []
+  const adds = [...starts, ...fails, ...ledger]
   const added = adds.length === 0 ? '' : ` ADD ${adds.join(', ')}`
   return end === undefined ? added : `${added} DELETE ${path('running')} ${value(as.members(endedLanes(end)))}`
 }
@@ -232,11 +241,14 @@ function checkGuard({ path, value }: Terms, check_at: string | undefined, check:
 
 function itemGuard({ path, value }: Terms, { item_of }: Append): readonly string[] {
   if (item_of === undefined) return []
-  const { block, below } = item_of
-  return [
+  const { block, below, most_failed } = item_of
+  const open = [
     `attribute_exists(${path(...itemsPath(block))})`,
     `${path(...lanePath(String(block)))} < ${value(as.number(below))}`,
   ]
+  if (most_failed === undefined) return open
+  const failed = path(failedName(block))
+  return [...open, `(attribute_not_exists(${failed}) OR ${failed} <= ${value(as.number(most_failed))})`]
 }
 
 function laneGuard({ path, value }: Terms, { lane, guard }: Pick<Append, 'lane' | 'guard'>): string {
@@ -255,11 +267,16 @@ function whyRefused(seen: StoredHead, append: Append): Because | undefined {
   const { lane, guard, approval, start } = append
   if (head.state !== 'running') return 'terminal'
   if (!admits(guard, head.lanes[lane]) || !isOpen(seen, append) || !stands(seen, append)) return 'already'
+  if (hasTooManyFailed(seen, append)) return 'items_failed'
   if (approval !== undefined && !isApprovalUnchanged(head.approvals[approval.id], approval.was)) return 'approval'
   if (start !== undefined && start.limit > 0 && head.running.length >= start.limit) return 'full'
   if (append.reserve !== undefined && !fitsBudget(head.budget, append.reserve)) return 'budget'
   if (!fitsShare(seen, append)) return 'share'
   return undefined
+}
+
+function hasTooManyFailed(seen: StoredHead, { item_of }: Append): boolean {
+  return item_of?.most_failed !== undefined && seen.failed(item_of.block) > item_of.most_failed
 }
 
 function fitsShare(seen: StoredHead, { reserve, share }: Append): boolean {

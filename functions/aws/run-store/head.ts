@@ -18,7 +18,9 @@ export interface StoredHead {
   readonly tail: readonly string[]
   /** Indexes of the foreach blocks whose items are open. */
   readonly open: ReadonlySet<string>
-  /** What the items of a foreach block have committed together. */
+  /** How many items of a foreach block failed for good since they were opened. */
+  failed(block: number): number
+  /** What they have committed together. */
   share(block: number): Amount
 }
 
@@ -54,6 +56,7 @@ export function readHead(item: Item): StoredHead {
     base_hash: from.text(item, 'base_hash'),
     tail,
     open: new Set(Object.keys(from.map(item, 'items'))),
+    failed: (block) => Number(item[failedName(block)]?.N ?? 0),
     share: (block) => readShare(item, block),
   }
 }
@@ -112,6 +115,11 @@ export function lanePath(lane: string): readonly string[] {
 /** The map of a block's item lanes: there from `open_items` to `drop_items`. */
 export function itemsPath(block: number): readonly string[] {
   return ['items', String(block)]
+}
+
+/** The count of a block's items that failed for good; absent = none did. */
+export function failedName(block: number): string {
+  return `failed_${block}`
 }
 
 /** Index 2 has one partition a shard, so that many runs can be rescheduled at once. */

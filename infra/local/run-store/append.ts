@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { checkAppend, endedLanes, isApprovalUnchanged } from '../../../shared/runs/append-rules.ts'
+import { checkAppend, endedLanes, failsItem, isApprovalUnchanged } from '../../../shared/runs/append-rules.ts'
 import { type Amount, fitsBudget, type RunBudget } from '../../../shared/runs/budget.ts'
 import type { HeadApproval, OutboxEntry } from '../../../shared/runs/head.ts'
 import { laneKey } from '../../../shared/runs/lane.ts'
@@ -39,8 +39,8 @@ function appendNow({ reader, writer, seal }: Parts, append: Append, bodies: read
   const head = reader.head(append)
   if (head === undefined) return { ok: false, because: 'unknown_run' }
   if (head.state !== 'running') return { ok: false, because: 'terminal' }
-  const may = admits(append.guard, head.ordinal) && isOpen(reader, head.run, append) && stands(reader, head.run, append)
-  if (!may) return { ok: false, because: 'already' }
+  const passed = laneRefusal(reader, head, append)
+  if (passed !== undefined) return { ok: false, because: passed }
   const { approval, start } = append
   if (approval !== undefined && !isApprovalUnchanged(reader.approval(head.run, approval.id), approval.was)) {
     return { ok: false, because: 'approval' }
@@ -56,12 +56,27 @@ function appendNow({ reader, writer, seal }: Parts, append: Append, bodies: read
   return { ok: true, seq }
 }
 
+/** What its own lane, its block's and its items' say against it. */
+function laneRefusal(
+  reader: HeadReader,
+  { run, ordinal }: HeadRow,
+  append: Append,
+): 'already' | 'items_failed' | undefined {
+  const may = admits(append.guard, ordinal) && isOpen(reader, run, append) && stands(reader, run, append)
+  if (!may) return 'already'
+  return hasTooManyFailed(reader, run, append) ? 'items_failed' : undefined
+}
+
 function stands(reader: HeadReader, run: number, append: Append): boolean {
   return (append.while ?? []).every(({ lane, is }) => (reader.lane(run, lane) ?? null) === is)
 }
 
 function isOpen(reader: HeadReader, run: number, { item_of }: Append): boolean {
   return item_of === undefined || (reader.openBlock(run, item_of.block) ?? Number.POSITIVE_INFINITY) < item_of.below
+}
+
+function hasTooManyFailed(reader: HeadReader, run: number, { item_of }: Append): boolean {
+  return item_of?.most_failed !== undefined && reader.failedItems(run, item_of.block) > item_of.most_failed
 }
 
 function fitsShare(reader: HeadReader, run: number, { reserve, share }: Append): boolean {
@@ -90,6 +105,8 @@ interface HeadReader {
   lane(run: number, lane: string): number | undefined
   /** Where the lane of a foreach block is whose items are open; undefined when they are not. */
   openBlock(run: number, block: number): number | undefined
+  /** How many items of a foreach block failed for good since they were opened. */
+  failedItems(run: number, block: number): number
   budget(run: number): RunBudget
   /** What the items of a foreach block have committed together. */
   share(run: number, block: number): Amount
@@ -113,6 +130,10 @@ function headReader(db: DatabaseSync): HeadReader {
     `SELECT l.ordinal FROM head_maps m JOIN lanes l ON l.run = m.run AND l.lane = m.key
      WHERE m.run = ? AND m.map = 'items' AND m.key = ? AND l.ordinal IS NOT NULL`,
   )
+  const failed = query<{ readonly failed: number | null }>(
+    db,
+    "SELECT json_extract(body, '$.failed') AS failed FROM head_maps WHERE run = ? AND map = 'items' AND key = ?",
+  )
   const lane = query<{ readonly ordinal: number | null }>(db, 'SELECT ordinal FROM lanes WHERE run = ? AND lane = ?')
   return {
     lane: (run, key) => lane.one(run, key)?.ordinal ?? undefined,
@@ -121,6 +142,7 @@ function headReader(db: DatabaseSync): HeadReader {
       const number = numberOf(run)
       return number === undefined ? undefined : head.one(lane, number)
     },
+    failedItems: (run, block) => failed.one(run, String(block))?.failed ?? 0,
     budget: ledgerReader(db),
     share: foreachUsageReader(db),
     approval: (run, id) => {
@@ -165,6 +187,8 @@ const STATEMENTS = {
     ON CONFLICT DO UPDATE SET status = excluded.status, head = excluded.head, closed_at = excluded.closed_at`,
   closeInbox: 'UPDATE approvals SET closed_at = ? WHERE run = ? AND closed_at IS NULL',
   note: 'INSERT OR REPLACE INTO head_maps (run, map, key, body) VALUES (?, ?, ?, ?)',
+  failed: `UPDATE head_maps SET body = json_set(body, '$.failed', coalesce(json_extract(body, '$.failed'), 0) + 1)
+    WHERE run = ? AND map = 'items' AND key = ?`,
   close: "DELETE FROM head_maps WHERE run = ? AND map = 'items' AND key = ?",
   // '/' is the character after '.'.
   drop: "UPDATE lanes SET ordinal = NULL WHERE run = ?1 AND lane > ?2 || '.' AND lane < ?2 || '/'",
@@ -216,9 +240,11 @@ function writeRest(sql: Sql, run: number, append: HeadChange): void {
   }
 }
 
-function writeMaps(sql: Sql, run: number, { module, child, open_items, drop_items }: HeadChange): void {
+function writeMaps(sql: Sql, run: number, append: HeadChange): void {
+  const { module, child, item_of, open_items, drop_items } = append
   if (module !== undefined) sql.note.run(run, 'modules', module.key, JSON.stringify(module.set))
   if (child !== undefined) sql.note.run(run, 'children', child.lane, JSON.stringify(child.run_id))
+  if (item_of !== undefined && failsItem(append)) sql.failed.run(run, String(item_of.block))
   const whole = open_items ?? drop_items
   if (whole === undefined) return
   sql.drop.run(run, String(whole.block))

@@ -5,6 +5,7 @@ import { childTakenOver } from './child-taken-over.ts'
 import { countedJoins } from './counted-joins.ts'
 import { decidedTwice } from './decided-twice.ts'
 import { decisionInherited } from './decision-inherited.ts'
+import { itemsDispatchedOn } from './items-dispatched-on.ts'
 import { lateAttemptTaken } from './late-attempt-taken.ts'
 import { leaseKept } from './lease-kept.ts'
 import { leaseOverCap } from './lease-over-cap.ts'
@@ -36,6 +37,7 @@ export const MUTANTS: readonly Mutant[] = [
   countedJoins,
   decidedTwice,
   decisionInherited,
+  itemsDispatchedOn,
   lateAttemptTaken,
   leaseKept,
   leaseOverCap,

@@ -49,6 +49,7 @@ test('gates are counted by how they ended, items by state', () => {
     item_count: 5,
     items_done: 1,
     items_failed: 1,
+    items_skipped: 0,
   })
 })
 

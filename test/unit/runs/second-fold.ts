@@ -59,10 +59,14 @@ function blockOf(id: string, events: readonly RunEvent[], end: RunEvent | undefi
   const ended = last !== undefined && ENDS.test(last.type) ? last : end
   const why = newest.findLast(({ type }) => /^block:(retrying|failed|cancelled)$/.test(type))
   const begun = newest.filter(({ type }) => /^block:(started|resumed)$/.test(type))
-  const items = itemsOf(
-    all.filter(({ seq }) => seq >= entered),
-    ended !== undefined,
-  )
+  const lists = begun.map((event) => dataOf(event).items as { readonly count: number } | undefined)
+  const count = lists.findLast((list) => list !== undefined)?.count
+  const isGivenUp = isOfItems(last)
+  const since_entered = all.filter(({ seq }) => seq >= entered)
+  const items = {
+    ...(isGivenUp ? Object.fromEntries(Array.from({ length: count ?? 0 }, (_, n) => [n, SKIPPED_ITEM])) : {}),
+    ...itemsOf(since_entered, ended !== undefined, isGivenUp),
+  }
   return clean({
     state: stateOf(last, ended),
     attempt,
@@ -75,8 +79,7 @@ function blockOf(id: string, events: readonly RunEvent[], end: RunEvent | undefi
     error: why === undefined ? undefined : pick(why.data, ['code', 'reason']),
     due_at: last?.type === 'block:retrying' && end === undefined ? last.data.due_at : undefined,
     child: begun.map((event) => dataOf(event).child).findLast((child) => child !== undefined),
-    item_count: begun.map((event) => dataOf(event).items as Data | undefined).findLast((list) => list !== undefined)
-      ?.count,
+    item_count: count,
     ...(last?.type === 'block:skipped' ? last.data : {}),
     ...(last?.type === 'block:completed' ? pick(last.data, ['cached_from']) : {}),
     items: Object.keys(items).length === 0 ? undefined : items,
@@ -147,15 +150,20 @@ function isAnswer(event: RunEvent): boolean {
   return event.type === 'approval:expired' || (event.type === 'approval:decided' && !isVote(event))
 }
 
+const isOfItems = (last: RunEvent | undefined) => last?.type === 'block:failed' && last.data.code === 'items_failed'
+const GIVEN_UP = { code: 'items_failed', reason: 'not dispatched any more: too many other items failed' }
+const SKIPPED_ITEM = { state: 'skipped', attempt: 0, error: GIVEN_UP }
+
 /** An item that has not ended ends with its block, or with the run. */
-function itemsOf(events: readonly RunEvent[], isOver: boolean): Readonly<Record<string, object>> {
+function itemsOf(events: readonly RunEvent[], isOver: boolean, isGivenUp: boolean): Readonly<Record<string, object>> {
   const numbers = [...new Set(events.flatMap(({ item }) => (item === undefined ? [] : [item])))].sort((a, b) => a - b)
   return Object.fromEntries(
     numbers.flatMap((n) => {
       const last = events.findLast((event) => event.item === n && MOVES_ITEM.test(event.type))
       if (last === undefined) return []
-      const error = last.type === 'block:failed' || last.type === 'block:retrying' ? last.data : undefined
       const state = itemState(last, events, isOver)
+      const own = last.type === 'block:failed' || last.type === 'block:retrying' ? last.data : undefined
+      const error = isGivenUp && state === 'cancelled' ? GIVEN_UP : own
       return [[n, clean({ state, attempt: last.attempt, error: error && pick(error, ['code', 'reason']) })]]
     }),
   )

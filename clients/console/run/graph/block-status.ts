@@ -18,6 +18,8 @@ export interface BlockStatus {
   readonly item_count: number | undefined
   readonly items_done: number
   readonly items_failed: number
+  /** Never begun, since too many others failed. */
+  readonly items_skipped: number
   readonly child: string | undefined
   readonly cached_from: string | undefined
 }
@@ -70,6 +72,7 @@ const UNSEEN: Omit<BlockStatus, 'state'> = {
   item_count: undefined,
   items_done: 0,
   items_failed: 0,
+  items_skipped: 0,
   child: undefined,
   cached_from: undefined,
 }
@@ -82,12 +85,13 @@ function unseenState({ state }: RunFold): string {
 function itemsOf({
   item_count,
   items = {},
-}: BlockFold): Pick<BlockStatus, 'item_count' | 'items_done' | 'items_failed'> {
+}: BlockFold): Pick<BlockStatus, 'item_count' | 'items_done' | 'items_failed' | 'items_skipped'> {
   const states = Object.values(items).map(({ state }) => state)
   return {
     item_count,
     items_done: states.filter((state) => state === 'completed').length,
     items_failed: states.filter((state) => state === 'failed').length,
+    items_skipped: states.filter((state) => state === 'skipped').length,
   }
 }
 
@@ -105,7 +109,7 @@ export function nodeWords(
   live: BlockStatus & { readonly label: string },
   isCritical: boolean,
 ): string {
-  const { label, attempt, untried, epoch, passed, failed, waived, item_count, items_done } = live
+  const { label, attempt, untried, epoch, passed, failed, waived, item_count, items_done, items_skipped } = live
   const words = [
     id,
     label,
@@ -116,6 +120,7 @@ export function nodeWords(
     failed > 0 && `${gates(failed)} failed`,
     waived > 0 && `${gates(waived)} waived`,
     item_count !== undefined && `${items_done} of ${item_count} items done`,
+    items_skipped > 0 && `${items_skipped} never begun`,
     isCritical && 'on the critical path',
   ]
   return words.filter((word) => word !== false).join(', ')

@@ -114,12 +114,15 @@ export function ItemCounts({
   item_count,
   items_done,
   items_failed,
-}: Pick<BlockStatus, 'item_count' | 'items_done' | 'items_failed'>) {
+  items_skipped,
+}: Pick<BlockStatus, 'item_count' | 'items_done' | 'items_failed' | 'items_skipped'>) {
   if (item_count === undefined) return null
   const failed = items_failed === 0 ? '' : `, ${items_failed} failed`
+  const skipped = items_skipped === 0 ? '' : `, ${items_skipped} never begun`
   return (
     <span>
       {items_done}/{item_count} items{failed}
+      {skipped}
     </span>
   )
 }
