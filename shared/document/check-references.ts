@@ -52,7 +52,7 @@ const SEES_ITEMS: ReadonlySet<Path[number] | undefined> = new Set(['agent', 'det
 /** An item is there when the agent or the handler works on it, and neither when its list is made nor when a person is asked. */
 function checkItem({ problems }: Reading, name: string, path: Path, isThere: boolean): void {
   if (isThere) return
-  const text = `reads "inputs.${name}", an item of the fan-out; only "prompt" and "system" of the agent and "path" of a handler see items`
+  const text = `reads "inputs.${name}", an item of the fan-out; only "prompt" and "system" of the agent see items, and "path" of a handler`
   problems.push({ code: 'unknown_input', path, say: ({ place }) => ({ text: `${place} ${text}` }) })
 }
 

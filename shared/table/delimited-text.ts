@@ -159,6 +159,6 @@ export function writeFirstCell(text: string): string {
 const NEEDS_QUOTES = /[",;\t|\r\n]/
 const PLAIN_START = /^[\p{L}\p{N}_]/u
 
-export function inQuotes(text: string): string {
+function inQuotes(text: string): string {
   return `"${text.replaceAll('"', '""')}"`
 }
