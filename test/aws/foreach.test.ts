@@ -57,3 +57,24 @@ test('a kept result stands in for the whole fan-out in the next run', async () =
   expect(second.events.filter(({ item }) => item !== undefined)).toEqual([])
   expect(second.outputs).toContain('X-Y')
 })
+
+test('a fan-out that cannot succeed any more dispatches no further item, and fails', async () => {
+  const words = ['bad', ...Array.from({ length: 59 }, (_, i) => `w${i}`)]
+  const strict = { ...shout, foreach: { ...shout.foreach, max_concurrency: 1, tolerate: 0 } }
+  const { id, events } = await run([strict, count], words)
+  expect(events.at(-1)).toMatchObject({ type: 'run:failed', data: { code: 'items_failed' } })
+  const begun = events.flatMap(({ type, item }) => (type === 'block:started' && item !== undefined ? [item] : []))
+  expect(begun).toEqual([0, 0])
+  const reason = expect.stringMatching(/^1 of 60 items failed, tolerated are 0, 59 were not begun: item 0: /)
+  expect(of(events, 'block:failed')).toMatchObject([{ data: { code: 'items_failed', reason } }])
+  const { json } = await aws.caller.call('GET', `/api/dag/runs/${id}`)
+  const skipped = { state: 'skipped', error: { code: 'items_failed' } }
+  expect(json).toMatchObject({ blocks: { shout: { state: 'failed', items: { 0: { state: 'failed' }, 59: skipped } } } })
+})
+
+test('with fail_fast: false all items of a fan-out run, however many fail', async () => {
+  const all = { ...shout, foreach: { ...shout.foreach, tolerate: 0, fail_fast: false } }
+  const { events } = await run([all, count], ['bad', 'a', 'b', 'c'])
+  expect(events.at(-1)).toMatchObject({ type: 'run:failed', data: { code: 'items_failed' } })
+  expect(events.flatMap(({ type, item }) => (type === 'block:completed' ? [item] : [])).toSorted()).toEqual([1, 2, 3])
+})

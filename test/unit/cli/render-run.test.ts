@@ -6,7 +6,7 @@ import { liveRun } from '../../../clients/cli/run/watch.ts'
 import { displayWidth } from '../../../clients/cli/terminal/text.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import { foldRun } from '../../../shared/runs/fold-run.ts'
-import { ANSWER, EVENTS, ITEM_EVENTS, START } from './run-events-sample.ts'
+import { ANSWER, EVENTS, ITEM_EVENTS, itemEvent, START } from './run-events-sample.ts'
 
 const viewAfter = (n: number) => liveRun(ANSWER, foldRun(EVENTS.slice(0, n)))
 const canvas = { columns: 80, rows: 20, color: false, now: START + 350 }
@@ -87,6 +87,12 @@ describe('renderRun()', () => {
     expect(renderRun(liveRun(ANSWER, foldRun(ITEM_EVENTS.slice(0, 6))), canvas)[2]).toBe(
       '  ● draft    running    2/14 items, 1 failed  try 1/3  0.35 s',
     )
+  })
+
+  test('counts those that never began, since too many others failed', () => {
+    const failed = { type: 'block:failed', data: { code: 'items_failed', reason: '1 of 14 items failed' } } as const
+    const log = [...ITEM_EVENTS.slice(0, 6), { ...itemEvent(failed, 30), seq: 7 }]
+    expect(renderRun(liveRun(ANSWER, foldRun(log)), canvas)[2]).toContain('2/14 items, 1 failed, 11 never begun')
   })
 
   test('keeps what moves or failed when there is no room for all', () => {

@@ -150,7 +150,7 @@ export const ITEM_EVENTS: readonly RunEvent[] = [
   ]).flat(),
 ].map((event, i) => ({ ...event, seq: i + 1 }))
 
-function itemEvent(event: NewEvent, ms: number): RunEvent {
+export function itemEvent(event: NewEvent, ms: number): RunEvent {
   const { item } = event
   const lane = item === undefined ? '1' : `1.${item}`
   const phase = event.type === 'block:started' ? 1_010 : 1_090

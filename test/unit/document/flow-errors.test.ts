@@ -187,6 +187,7 @@ const FOREACH: readonly Row[] = [
     judge('foreach: { items: [1], max_concurrency: ▶0 }'),
     'at least 1',
   ],
+  ['wrong_type', `${J}.foreach.fail_fast`, judge('foreach: { items: [1], fail_fast: ▶sometimes }'), 'true or false'],
   ['invalid_value', `${J}.foreach.tolerate`, judge('foreach: { items: [1], tolerate: ▶-1 }'), 'at least 0'],
   [
     'unknown_gate_port',

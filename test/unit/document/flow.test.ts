@@ -48,6 +48,7 @@ describe('a normalised block', () => {
       as: 'item',
       max_concurrency: 10,
       tolerate: 0,
+      fail_fast: true,
       item_gates: [{ ...gate, on_fail: 'retry' }],
     })
     expect(block.on_gate_fail).toEqual([

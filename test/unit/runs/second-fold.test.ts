@@ -67,6 +67,30 @@ describe('two folds, written apart (invariant 24)', () => {
     })
   })
 
+  test('tell the same of a block too many of whose items failed: what never began is skipped', () => {
+    const item = (i: number, step: ReturnType<typeof started>) => ({
+      ...step,
+      lane: `0.${i}`,
+      event: { ...step.event, item: i },
+    })
+    const whole = started('each', 1)
+    const items = { count: 4, inputs_ref: 'objstore://main/0' }
+    const begun = { ...whole, lane: '0', event: { ...whole.event, data: { ...whole.event.data, items } } }
+    const lost = ended('each', 1, 'failed')
+    const told = { code: 'items_failed', reason: '1 of 4 items failed' }
+    const end = { ...lost, lane: '0', event: { ...lost.event, data: told } }
+    const steps = [item(0, started('each', 1)), item(2, started('each', 1)), item(0, ended('each', 1, 'failed'))]
+    const [one, other] = texts(logOf([runStarted, ready('each'), begun as typeof whole, ...steps, end as typeof lost]))
+    expect(other).toBe(one)
+    const given_up = { code: 'items_failed' }
+    expect(JSON.parse(one ?? '').blocks.each.items).toMatchObject({
+      0: { state: 'failed', error: { code: 'gate_failed' } },
+      1: { state: 'skipped', attempt: 0, error: given_up },
+      2: { state: 'cancelled', attempt: 1, error: given_up },
+      3: { state: 'skipped', attempt: 0, error: given_up },
+    })
+  })
+
   test('tell the same of a block that is sent back after it was cancelled', () => {
     const first = [runStarted, ready('a'), started('a', 1), cancelled('a', 1), rerouted(['a'], 1), started('a', 1, 1)]
     const [one, other] = texts(logOf(first))
