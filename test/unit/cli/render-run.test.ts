@@ -92,7 +92,7 @@ describe('renderRun()', () => {
   test('counts those that never began, since too many others failed', () => {
     const failed = { type: 'block:failed', data: { code: 'items_failed', reason: '1 of 14 items failed' } } as const
     const log = [...ITEM_EVENTS.slice(0, 6), { ...itemEvent(failed, 30), seq: 7 }]
-    expect(renderRun(liveRun(ANSWER, foldRun(log)), canvas)[2]).toContain('2/14 items, 1 failed, 11 never begun')
+    expect(renderRun(liveRun(ANSWER, foldRun(log)), canvas)[2]).toContain('2/14 items, 1 failed, 12 never begun')
   })
 
   test('keeps what moves or failed when there is no room for all', () => {
