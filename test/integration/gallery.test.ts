@@ -7,6 +7,7 @@ import { SCOPES } from '../../shared/auth/scopes.ts'
 import { parseDag } from '../../shared/document/parse.ts'
 import { missingInputs } from '../../shared/runs/block-inputs.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
+import { type ReadRows, readRows } from '../../shared/table/read-rows.ts'
 import { DAGS, defaultOf, type GalleryPlace, openGallery } from './gallery-place.ts'
 
 /** The documents of dags/ that bring their data along, each run to its end. docs/gallery.md shows them. */
@@ -313,6 +314,35 @@ describe('ticket-triage', () => {
   test('refuses tickets that are none', async () => {
     const { end, refused } = await gallery.run('ticket-triage', { tickets: [{ id: '1', text: 'x' }] })
     expect([end.type, refused]).toEqual(['run:failed', ['classify tickets-are-tickets']])
+  })
+})
+
+describe('ticket-table', () => {
+  test('writes as many rows as it read, line breaks, formulas and all', async () => {
+    const { end, refused, artifact } = await gallery.run('ticket-table')
+    expect([end.type, refused]).toEqual(['run:completed', []])
+    const written = readRows(await artifact('tickets.csv'), { separator: ';' })
+    const given = readRows(defaultOf('ticket-table', 'table'), {})
+    const texts = (read: ReadRows) => ('rows' in read ? read.rows.map(({ id, text }) => [id, text]) : read)
+    expect(texts(written)).toHaveLength(8)
+    expect(texts(written)).toEqual(texts(given))
+  })
+
+  test('reads what another spreadsheet exports', async () => {
+    const table = 'sep=,\r\nid,text,opened,minutes\r\nT-1,"a,\r\nb",2026-11-30,7\r\n'
+    const { end, artifact } = await gallery.run('ticket-table', { table })
+    expect(end.type).toBe('run:completed')
+    const columns = 'id;opened;queue;urgent;late;minutes;customer;text'
+    expect(await artifact('tickets.csv')).toBe(`${columns}\nT-1;2026-11-30;questions;false;false;7;;"a,\r\nb"\n`)
+  })
+
+  test('names the line and column of a value that is none, and refuses a ticket without an id', async () => {
+    const head = 'id;opened;minutes;text\n'
+    const wrong = await gallery.run('ticket-table', { table: `${head}T-1;2026-11-30;7;x\nT-2;30.11.2026;7;x\n` })
+    expect(wrong.end.type).toBe('run:failed')
+    expect(wrong.reason).toContain('line 3, column "opened" (2): "30.11.2026" is not allowed')
+    const { end, refused } = await gallery.run('ticket-table', { table: `${head};2026-11-30;7;x\n` })
+    expect([end.type, refused]).toEqual(['run:failed', ['read every-ticket-has-an-id']])
   })
 })
 

@@ -156,7 +156,7 @@ function bundlesHold(only?: readonly string[]): void {
       expect(stderr).toContain('environment value TABLE is missing')
     })
 
-    test("the isolate's own bundle runs transforms, schemas and models", async () => {
+    test("the isolate's own bundle runs transforms, schemas, models and tables", async () => {
       const isolate = createIsolate(pathToFileURL(join(built, 'run-block', 'isolate-worker.mjs')))
       const sum = await isolate.run('transform', { program: '$sum(inputs.n)', input: { inputs: { n: [1, 2, 3] } } })
       const schema = await isolate.run('json_schema', { program: { type: 'string' }, input: 7 })
@@ -165,7 +165,13 @@ function bundlesHold(only?: readonly string[]): void {
         program: { label: 'left', positive: 'yes', folds: 5 },
         input: table,
       })
+      const rows = await isolate.run('read_rows', { program: {}, input: 'a;b\n"1\n2";x' })
+      const text = await isolate.run('write_rows', { program: { format: 'csv' }, input: [{ a: '1\n2' }] })
       await isolate.close()
+      expect([rows, text]).toMatchObject([
+        { value: { rows: [{ a: '1\n2', b: 'x' }] } },
+        { value: { text: 'a\n"1\n2"\n' } },
+      ])
       expect(model).toMatchObject({ ok: true, value: { rows: 20, cv_accuracy_mean: 0.95 } })
       expect(sum).toMatchObject({ ok: true, value: 6 })
       expect(schema).toMatchObject({ ok: true })

@@ -117,6 +117,20 @@ describe('risk', () => {
       'block ask writes artifact note.md',
     ],
     [
+      'a table',
+      [
+        {
+          ...pass('ask'),
+          inputs: { rows: { type: 'json', default: [] } },
+          outputs: { note: 'artifact' },
+          deterministic: { handler: 'write-table', config: { name: 'note.csv' } },
+        },
+      ],
+      {},
+      'low',
+      'block ask writes artifact note.csv',
+    ],
+    [
       'a command, deep inside a composed gate',
       [
         pass('ask'),
