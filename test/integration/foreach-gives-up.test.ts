@@ -1,8 +1,11 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { withCircuitBreaker } from '../../functions/providers/registry.ts'
+import { readPinned } from '../../functions/record/pinned-run.ts'
+import type { Dag } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Provider } from '../../shared/providers/provider.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
+import { brokenInvariants } from './check-invariants.ts'
 import { expectFoldStored } from './loop.ts'
 import { openTestPlace, provider, type TestPlace } from './test-place.ts'
 
@@ -41,7 +44,7 @@ async function runOf(place: TestPlace, block: object, count: number, options: ob
   await expectFoldStored(place, id)
   const { json } = await place.call('get-run', id)
   const { read } = json.blocks as unknown as { read: { items: Record<string, { state: string; error?: object }> } }
-  return { events, items: Object.values(read.items) }
+  return { id, events, items: Object.values(read.items) }
 }
 
 const of = (events: readonly RunEvent[], type: RunEvent['type'], isItem: boolean) =>
@@ -177,6 +180,57 @@ describe('a fan-out that cannot succeed any more', () => {
       /^1 of 8 items failed, tolerated are 0, 6 were not begun, 1 were not tried/,
     )
     expect((await place.call('verify-run', id)).json).toMatchObject({ ok: true })
+  })
+})
+
+describe('invariant 7', () => {
+  test('finds an item that begins, or is tried again, after too many failed; documents of earlier versions let it', async () => {
+    const place = await placeWith(dead().probe)
+    const { id, events } = await runOf(place, reading({ max_concurrency: 2 }), 10)
+    const dag = await pinnedDag(place, id)
+    const broken = (log: readonly RunEvent[], of: Dag = dag) =>
+      brokenInvariants(log, of).filter((problem) => problem.startsWith('7: '))
+    expect(broken(events)).toEqual([])
+    const [begun] = of(events, 'block:started', true)
+    const end = events.findIndex(({ type, item }) => type === 'block:failed' && item === undefined)
+    if (begun === undefined) throw new Error('nothing began')
+    const late: RunEvent = { ...begun, item: 9, id: begun.id.replace(/\.\d+/, '.9') }
+    const planted = events.toSpliced(end, 0, late).map((event, i) => ({ ...event, seq: i + 1 }))
+    expect(broken(planted)).toEqual([expect.stringContaining('items begin (events')])
+    const before = dag.blocks.map((block) => {
+      const { fail_fast: _, ...foreach } = block.foreach ?? {
+        as: '',
+        items: [],
+        item_gates: [],
+        max_concurrency: 1,
+        tolerate: 0,
+      }
+      return { ...block, foreach }
+    })
+    expect(broken(planted, { ...dag, blocks: before })).toEqual([])
+  })
+
+  async function pinnedDag({ place: { world } }: TestPlace, run_id: string): Promise<Dag> {
+    return (await readPinned(world, { tenant: 'main', run_id })).dag
+  }
+})
+
+describe('a document that was pinned before there was fail_fast', () => {
+  test('lets all items run, as it was promised', async () => {
+    const { calls, probe } = dead()
+    const place = await placeWith(probe)
+    const { objects } = place.place.world
+    const { put } = objects
+    Object.assign(objects, {
+      // What an earlier version pinned.
+      put: (tenant: string, body: Uint8Array) => {
+        const text = Buffer.from(body).toString('utf8')
+        return put.call(objects, tenant, Buffer.from(text.replace('"fail_fast":true,', '')))
+      },
+    })
+    const { events } = await runOf(place, reading({ max_concurrency: 1 }), 6)
+    expect(calls).toHaveLength(6)
+    expect(reasonOf(events)?.reason).toMatch(/^6 of 6 items failed/)
   })
 })
 
