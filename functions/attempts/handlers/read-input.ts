@@ -65,7 +65,7 @@ export async function readPath(
   handler: 'read-input' | 'read-table',
   template: string,
 ): Promise<Uint8Array> {
-  const rendered = renderTemplate(template, call.inputs)
+  const rendered = renderTemplate(template, call.values)
   if (!rendered.ok) {
     const what = `its path is ${JSON.stringify(template)}, but ${rendered.missing.join(', ')} has no value. Give it as a run input, a default, or wire it with "from".`
     throw handlerFault(call, handler, 'input_path', what)
