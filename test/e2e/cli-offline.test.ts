@@ -321,7 +321,9 @@ describe('sluice run start', () => {
   )
 
   test.skipIf(noTerminal() !== undefined)('starts nothing where the asked go', { tags: ['thorough'] }, async () => {
-    const cwd = project({ 'good.yaml': `inputs:\n  rows: { type: number, description: How many }\n  goal: string\n${GOOD}` })
+    const cwd = project({
+      'good.yaml': `inputs:\n  rows: { type: number, description: How many }\n  goal: string\n${GOOD}`,
+    })
     const left = await type(cwd, ['run', 'start', 'good.yaml'], ['rows (How many): ', CTRL_D])
     expect([left.code, left.shown]).toEqual([2, expect.stringContaining('Nothing is started: input "rows"')])
   })
