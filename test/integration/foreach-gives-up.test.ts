@@ -160,6 +160,24 @@ describe('a fan-out that cannot succeed any more', () => {
     })
   })
 
+  test('is retried with the items that completed taken over, and all others run', async () => {
+    const calls: string[] = []
+    const isDown = { now: true }
+    const place = await placeWith(
+      provider(({ prompt }) => {
+        calls.push(prompt)
+        return prompt === 'f1' && isDown.now ? '' : prompt
+      }),
+    )
+    const { id } = await runOf(place, reading({ max_concurrency: 1 }), 5)
+    expect(calls).toEqual(['f0', 'f1'])
+    isDown.now = false
+    const { json } = await place.call('retry-run', id, {})
+    const events = await place.ended(String(json.run_id))
+    expect(events.at(-1)?.type).toBe('run:completed')
+    expect(calls.slice(2).toSorted()).toEqual(['f1', 'f2', 'f3', 'f4'])
+  })
+
   test('after kill -9 begins no further item either', async () => {
     const calls: string[] = []
     const place = await placeWith(
