@@ -194,16 +194,19 @@ describe('the AWS adapters together', () => {
     expect(answer).toMatchObject({ statusCode: 401 })
   })
 
-  test('a path is refused where there is no inputs folder, in words of this place', async () => {
-    const reading = {
-      id: 'read',
-      mode: 'deterministic',
-      deterministic: { handler: 'read-input', config: { path: 'countries.json' } },
-      outputs: { text: { type: 'string' } },
-    }
-    const events = await until(await start({ name: 'reading', blocks: [reading] }), 'run:failed')
-    expect(events.find(({ type }) => type === 'block:failed')?.data).toMatchObject({ code: 'inputs_not_here' })
-  })
+  test.each(['read-input', 'read-table'])(
+    'a path of %s is refused where there is no inputs folder',
+    async (handler) => {
+      const reading = {
+        id: 'read',
+        mode: 'deterministic',
+        deterministic: { handler, config: { path: 'countries.json' } },
+        outputs: { rows: { type: 'json' } },
+      }
+      const events = await until(await start({ name: 'reading', blocks: [reading] }), 'run:failed')
+      expect(events.find(({ type }) => type === 'block:failed')?.data).toMatchObject({ code: 'inputs_not_here' })
+    },
+  )
 })
 
 const AGENTS = [
