@@ -1,13 +1,7 @@
-import { Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib'
-import {
-  BlockPublicAccess,
-  Bucket,
-  BucketEncryption,
-  type IBucket,
-  ObjectLockRetention,
-  ObjectOwnership,
-} from 'aws-cdk-lib/aws-s3'
+import { Duration, Stack, type StackProps } from 'aws-cdk-lib'
+import { Bucket, type IBucket, ObjectLockRetention } from 'aws-cdk-lib/aws-s3'
 import type { Construct } from 'constructs'
+import { CLOSED_BUCKET } from './data-stack.ts'
 import type { Names } from './names.ts'
 
 interface AnchorsStackProps extends StackProps {
@@ -24,14 +18,7 @@ interface AnchorsStackProps extends StackProps {
 export class AnchorsStack extends Stack {
   constructor(scope: Construct, id: string, { names, retentionDays, ...props }: AnchorsStackProps) {
     super(scope, id, { ...props, terminationProtection: true })
-    const closed = {
-      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
-      enforceSSL: true,
-      encryption: BucketEncryption.S3_MANAGED,
-      objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
-      removalPolicy: RemovalPolicy.RETAIN,
-      versioned: true,
-    }
+    const closed = { ...CLOSED_BUCKET, versioned: true }
     const broken = { abortIncompleteMultipartUploadAfter: Duration.days(1) }
     // The class has an optional member where its interface requires one (exactOptionalPropertyTypes).
     const logs = new Bucket(this, 'AccessLogs', {

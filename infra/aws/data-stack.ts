@@ -14,6 +14,15 @@ interface DataStackProps extends StackProps {
   readonly tenants: readonly string[]
 }
 
+/** What every bucket of ours is: nobody's from outside, only over TLS, under S3's own key, and it stays when its stack goes. */
+export const CLOSED_BUCKET = {
+  blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+  enforceSSL: true,
+  encryption: BucketEncryption.S3_MANAGED,
+  objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
+  removalPolicy: RemovalPolicy.RETAIN,
+}
+
 /** What outlives every deployment: the table of runs and the bucket of objects. Both stay when the stack is deleted. */
 export class DataStack extends Stack {
   constructor(scope: Construct, id: string, props: DataStackProps) {
@@ -52,22 +61,15 @@ export class DataStack extends Stack {
    * their last PUT.
    */
   private addBuckets({ names, retentionDays, tenants }: DataStackProps): void {
-    const closed = {
-      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
-      enforceSSL: true,
-      encryption: BucketEncryption.S3_MANAGED,
-      objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
-      removalPolicy: RemovalPolicy.RETAIN,
-    }
     const broken = { abortIncompleteMultipartUploadAfter: Duration.days(1) }
     // The class has an optional member where its interface requires one (exactOptionalPropertyTypes).
     const logs = new Bucket(this, 'AccessLogs', {
-      ...closed,
+      ...CLOSED_BUCKET,
       versioned: true,
       lifecycleRules: [{ ...broken, expiration: Duration.days(90), noncurrentVersionExpiration: Duration.days(1) }],
     }) as IBucket
     new Bucket(this, 'Objects', {
-      ...closed,
+      ...CLOSED_BUCKET,
       bucketName: names.bucket(this.account, this.region),
       versioned: true,
       serverAccessLogsBucket: logs,
