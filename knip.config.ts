@@ -17,6 +17,7 @@ const config: KnipConfig = {
     'functions/aws/graph-store/graph-store.ts',
     'infra/aws/main.ts',
     'scripts/*.{ts,mjs}',
+    'scripts/house/quiet-place.ts',
     'test/**/*.test.ts',
     // Forked by path.
     'test/faults/worker.ts',

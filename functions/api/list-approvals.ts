@@ -1,10 +1,10 @@
 import type * as z from 'zod'
 import { type ApprovalEntry, LIST_APPROVALS } from '../../shared/api/approval-routes.ts'
-import { portsThatFit } from '../../shared/approvals/question-details.ts'
 import type { Principal } from '../../shared/auth/principal.ts'
 import { Fault } from '../../shared/errors.ts'
 import { runIdOfApproval } from '../../shared/runs/ids.ts'
 import { type Asked, DAMAGED_FIX, type DamagedQuestion, shownApprovalStatus } from '../../shared/runs/run-store.ts'
+import type { ApprovalItem } from '../../shared/runs/run-store-items.ts'
 import type { World } from '../../shared/world.ts'
 import { describeInboxEntry } from '../approvals/inbox-entry.ts'
 import { httpHandler } from '../http-handler.ts'
@@ -102,4 +102,23 @@ function readPosition(status: Query['status'], cursor: string | undefined): Inbo
   if (fits) return { closed: list === 'c.', ...(after === '' ? {} : { after }) }
   const message = `Cannot list approvals: the cursor is not one of this list (status ${status}). Take next_cursor of the page before.`
   throw new Fault('InvalidInput', 'bad_cursor', message)
+}
+
+/** One larger than this is named, not shown: as in GET run. */
+export const MAX_SHOWN_BYTES = 65_536
+
+/** Of each question the ports whose values are shown, first come first served, while all of them fit into `room` bytes. */
+export function portsThatFit(
+  items: readonly Pick<ApprovalItem, 'shown'>[],
+  room: number,
+): readonly ReadonlySet<string>[] {
+  let left = room
+  return items.map(({ shown }) => {
+    const ports = Object.entries(shown).flatMap(([port, { bytes }]) => {
+      if (bytes > Math.min(MAX_SHOWN_BYTES, left)) return []
+      left -= bytes
+      return [port]
+    })
+    return new Set(ports)
+  })
 }

@@ -1,7 +1,7 @@
 import type { Decision } from '../../shared/api/control-routes.ts'
 import { type Declared, type Principal, personName, principalName } from '../../shared/auth/principal.ts'
 import { Fault } from '../../shared/errors.ts'
-import { approverRule, decisionFields, policyHash, toVote } from '../../shared/runs/approval.ts'
+import { decisionFields, policyHash, ruleThatAllows, toVote } from '../../shared/runs/approval.ts'
 import { earlierDecisionWords } from '../../shared/runs/approval-words.ts'
 import { type EventData, type NewEvent, REFUSED_CODES } from '../../shared/runs/event.ts'
 import { type HeadApproval, OUTBOX_GRACE_MS } from '../../shared/runs/head.ts'
@@ -257,7 +257,7 @@ function decidedEvent(
     have: (item.quorum ?? 1) > 1 ? (set.votes?.length ?? 0) : Number(set.status === 'approved'),
     need: item.quorum ?? 1,
     waited_ms: Math.max(0, now - Date.parse(item.requested_at)),
-    policy: approverRule(item, approval, principalName(principal), people, person) ?? 'nobody',
+    policy: ruleThatAllows(item, approval, principalName(principal), people, person) ?? 'nobody',
     policy_hash: policyHash(item, approval, people),
     ...(edits_ref === undefined ? {} : { edits_ref }),
     ...(edits_hash === undefined ? {} : { edits_hash }),

@@ -1,7 +1,7 @@
 import type { ApprovalPolicy } from '../../shared/dag/dag.ts'
 import { HANDLERS_BEYOND_PORTS } from '../../shared/dag/handlers.ts'
 import { Fault } from '../../shared/errors.ts'
-import { approverRule } from '../../shared/runs/approval.ts'
+import { ruleThatAllows } from '../../shared/runs/approval.ts'
 import { blockEpoch, blockOrdinal, type Head, type HeadApproval } from '../../shared/runs/head.ts'
 import { approvalId, childRunId } from '../../shared/runs/ids.ts'
 import { readOrdinal } from '../../shared/runs/lane.ts'
@@ -222,7 +222,7 @@ async function mayStillDecide(
   { name, person, people }: Voter & { readonly people: People },
 ): Promise<boolean> {
   const state = escalated === true ? { escalated } : {}
-  if (approverRule(policy, state, name, people, person) === undefined) return false
+  if (ruleThatAllows(policy, state, name, people, person) === undefined) return false
   if (!name.startsWith(TOKEN_PREFIX)) return true
   const token = await world.tokens.get(name.slice(TOKEN_PREFIX.length))
   return (

@@ -1,12 +1,33 @@
-import { type AttemptEnd, toFailure } from './attempt-outcome.ts'
+import type { Agent, Block } from '../../shared/dag/dag.ts'
+import { renderTemplate } from '../../shared/dag/template.ts'
+import { Fault } from '../../shared/errors.ts'
+import type { Verdict } from '../../shared/gates/gate.ts'
+import { judgeGate } from '../../shared/gates/judge.ts'
+import { valuesForModel } from '../../shared/gates/read-facts.ts'
+import { generatedPrompt, withFeedback } from '../../shared/prompts/block.ts'
+import type { DispatchAnswer } from '../../shared/providers/provider.ts'
+import type { RecordedCallWithPrompt } from '../../shared/providers/recording.ts'
+import { inputsNamedIn, ownValues, portValues } from '../../shared/runs/block-inputs.ts'
+import { checkOutputs, readAnswerOutputs } from '../../shared/runs/block-outputs.ts'
+import { approvalId } from '../../shared/runs/ids.ts'
+import { readOrdinal, workingLeg } from '../../shared/runs/lane.ts'
+import { sha256 } from '../../shared/text/hash.ts'
+import { canonicalJson, type Json } from '../../shared/text/json.ts'
+import { shortRedacted } from '../../shared/text/short-text.ts'
+import { recordingProvider, storeAnswers, toMicros, toTokenCount } from '../provider-call.ts'
+import { isOverQuota } from '../record/storage-quota.ts'
+import { objectReader, storeAnswerFiles } from './agent-files.ts'
+import { type AttemptEnd, type Dispatch, type Produced, toFailure } from './attempt-outcome.ts'
 import type { BlockCall } from './block-call.ts'
 import { type BlockReport, reportBlock, reportRecorded } from './block-report.ts'
 import { bounceFeedback } from './bounce.ts'
 import { type Claimed, claimAttempt, findNextAttempt } from './claim.ts'
-import { dispatchBlock } from './dispatch.ts'
 import { failFast, finishAttempt, lastWhereLeftAlone, skipBlock } from './end.ts'
-import { judgeProduced } from './judge-gates.ts'
+import type { HandlerCall } from './handlers/block-handler.ts'
+import { findHandler } from './handlers/registry.ts'
+import { gatePorts, judgeProduced } from './judge-gates.ts'
 import { takeUnreportedUse } from './meter.ts'
+import { meteredProvider } from './metered-provider.ts'
 import { askUnlessOver, prepareAttempt } from './prepare.ts'
 import { type CacheLookup, endFromCache } from './reuse.ts'
 import { watchAttempt } from './watch.ts'
@@ -72,4 +93,219 @@ async function runAttempt(call: BlockCall, claimed: Claimed, work: AttemptWork):
   } finally {
     await lease.end()
   }
+}
+
+/** Does the block's work once. Each mode has its own way; all end in the same contract. */
+function dispatchBlock(call: BlockCall, dispatch: Dispatch): Promise<Produced> {
+  const { block } = call
+  switch (block.mode) {
+    case 'ai':
+      return dispatchAgent(call, block, dispatch)
+    case 'deterministic':
+      return dispatchHandler(call, block, dispatch)
+    case 'approval':
+      return dispatchDecision(call, dispatch)
+    case 'dag':
+    case 'research':
+      throw new Fault('Bug', 'no_dispatch', `Block "${block.id}" opens a child run: its machine calls open-child.`)
+  }
+}
+
+async function dispatchAgent(
+  call: BlockCall,
+  block: Extract<Block, { mode: 'ai' }>,
+  dispatch: Dispatch,
+): Promise<Produced> {
+  const { agent } = block
+  const { values } = dispatch
+  // Where nothing more fits nothing is paid for.
+  await call.storage.requireRoom(1)
+  const seen = await valuesForModel(block.inputs, values, objectReader(call))
+  const base = agent.prompt === undefined ? generatedPrompt(block, seen) : renderText(call, agent.prompt, seen)
+  const answers: DispatchAnswer[] = []
+  const calls: RecordedCallWithPrompt[] = []
+  let feedback = dispatch.feedback
+  for (;;) {
+    const prompt = withFeedback(base, feedback)
+    const answer = await askAgent(call, agent, { ...dispatch, feedback, prompt, repair: answers.length, calls })
+    answers.push(answer)
+    const read = readAnswerOutputs(answer.text, block.outputs)
+    if (read.problems.length > 0 && block.strict_output && answers.length <= block.contract_repair_attempts) {
+      feedback = [...dispatch.feedback, ...read.problems]
+      continue
+    }
+    const hashes = { params_hash: sha256(canonicalJson(agent.model_params)), prompt_hash: sha256(prompt) }
+    // Paid for: it is kept whatever the run may still store.
+    const raw = await storeAnswers(call, calls)
+    const facts = { provider: agent.provider, ...hashes, ...measuredFacts(answer, answers), ...raw }
+    return { ...read, ...(await withFiles(call, dispatch, read.values)), facts }
+  }
+}
+
+async function withFiles(
+  call: BlockCall,
+  dispatch: Dispatch,
+  values: Produced['values'],
+): Promise<Pick<Produced, 'values' | 'refusal'>> {
+  try {
+    return { values: await storeAnswerFiles(call, call.block.outputs, values, dispatch) }
+  } catch (error) {
+    if (!isOverQuota(error)) throw error
+    return { values: {}, refusal: error }
+  }
+}
+
+async function dispatchDecision(call: BlockCall, _dispatch: Dispatch): Promise<Produced> {
+  const values = await decisionOutputs(call)
+  return { ...checkOutputs(values, call.block.outputs), facts: unpriced('approval', 'person', '') }
+}
+
+/** One call of the provider; `repair` counts those of this attempt before it. */
+function askAgent(
+  call: BlockCall,
+  { provider: name, model, model_params, system }: Agent,
+  {
+    values,
+    feedback,
+    signal,
+    attempt,
+    prompt,
+    repair,
+    calls,
+  }: Dispatch & { readonly prompt: string; readonly repair: number; readonly calls: RecordedCallWithPrompt[] },
+): Promise<DispatchAnswer> {
+  const provider = recordingProvider(name, meteredProvider(call, name), calls)
+  if (provider === undefined) throw unknownProvider(call, name)
+  return provider.dispatch({
+    ...(system === undefined ? {} : { system: renderText(call, system, values) }),
+    prompt,
+    model,
+    params: model_params,
+    inputs: agentInputs(call, values),
+    output_schema: call.block.outputs,
+    feedback,
+    signal,
+    idempotency_key: callKey(call, attempt, repair),
+  })
+}
+
+/** What the provider is given beside the prompt: inputs of the block, and the run inputs that texts of its agent read. */
+function agentInputs({ dag, block }: BlockCall, values: Dispatch['values']): Dispatch['values'] {
+  const read = block.mode === 'ai' ? inputsNamedIn(block.agent) : new Set<string>()
+  const own = ownValues(dag, block, values)
+  return Object.fromEntries(Object.entries(values).filter(([name]) => Object.hasOwn(own, name) || read.has(name)))
+}
+
+function unknownProvider({ block, world }: BlockCall, name: string): Fault {
+  const message = `Cannot dispatch block "${block.id}": provider "${name}" is not configured; configured are ${world.providers.names().join(', ')}. Add it under providers in sluice.yaml.`
+  return new Fault('InvalidInput', 'unknown_provider', message)
+}
+
+/**
+ * What makes one call of a provider this call: `<run>/<lane>/<epoch>/<attempt>[.<leg>]/<repair>`. After a question in the
+ * middle of the attempt its calls are others.
+ */
+function callKey({ run, lane_key, epoch, lane }: BlockCall, attempt: number, repair: number): string {
+  const leg = lane !== undefined && readOrdinal(lane).attempt === attempt ? workingLeg(lane) : 0
+  return `${run.run_id}/${lane_key}/${epoch}/${attempt}${leg === 0 ? '' : `.${leg}`}/${repair}`
+}
+
+/** A text of the block's agent with its values in place; Fault InvalidInput missing_input. */
+function renderText({ block }: BlockCall, template: string, values: Dispatch['values']): string {
+  const rendered = renderTemplate(template, values)
+  if (rendered.ok) return rendered.text
+  const message = `Cannot write the prompt of block "${block.id}": ${rendered.missing.join(', ')} has no value. Give it as a run input, a default, or wire it with "from".`
+  throw new Fault('InvalidInput', 'missing_input', message)
+}
+
+/** Characters of a model's name, a finish reason or a note in block:output. */
+const MOST_WORDS = 300
+
+/**
+ * What adapters say of an attempt's calls, as an event may carry it: no negative counts, no endless words; one call
+ * without a price makes the price of all unknown. A repair is paid for like the answer it mends.
+ */
+function measuredFacts({ model, finish_reason, note }: DispatchAnswer, answers: readonly DispatchAnswer[]) {
+  const sum = (of: (answer: DispatchAnswer) => number) => answers.reduce((total, answer) => total + of(answer), 0)
+  const isPriced = answers.every(({ usd }) => usd !== undefined && usd >= 0)
+  return {
+    model: shortRedacted(model, MOST_WORDS),
+    tokens_in: sum((answer) => toTokenCount(answer.tokens_in)),
+    tokens_out: sum((answer) => toTokenCount(answer.tokens_out)),
+    ...(isPriced ? { usd_micros: toMicros(sum(({ usd = 0 }) => usd)) } : {}),
+    finish_reason: shortRedacted(finish_reason, MOST_WORDS),
+    ...(note === undefined ? {} : { note: shortRedacted(note, MOST_WORDS) }),
+  }
+}
+
+/** The work of a deterministic block, once: its handler's values against the contract. */
+async function dispatchHandler(
+  call: BlockCall,
+  { handler, config, outputs, id }: Extract<Block, { mode: 'deterministic' }>,
+  { attempt, values, feedback, signal }: Dispatch,
+): Promise<Produced> {
+  const { storage, run, block, item, dag, epoch } = call
+  const judged: { verdicts?: readonly Verdict[] } = {}
+  const made = await findHandler(handler).run({
+    inputs: portValues(call.block, values),
+    values,
+    outputs,
+    config,
+    world: storage.bounded,
+    run,
+    block_id: id,
+    epoch,
+    attempt,
+    feedback,
+    task_gates: dag.task_gates ?? [],
+    async judge(gates, facts) {
+      judged.verdicts = await judgeAll(call, signal, gates, facts)
+      return judged.verdicts.every(({ passed }) => passed)
+    },
+    ...(item === undefined ? {} : { item }),
+    signal,
+  })
+  const { values: given, problems } = checkOutputs(made, block.outputs)
+  const told = problems.map((problem) =>
+    problem.startsWith('missing port ') ? `${problem}: ${whyMissing(handler)}` : problem,
+  )
+  return { values: given, problems: told, ...judged, facts: unpriced('deterministic', handler, canonicalJson(config)) }
+}
+
+/** What is recorded of work nobody charges for. */
+function unpriced(provider: string, model: string, params: string): Produced['facts'] {
+  const hash = sha256(params)
+  const none = { tokens_in: 0, tokens_out: 0, usd_micros: 0 }
+  return { provider, model, params_hash: hash, prompt_hash: hash, ...none, finish_reason: 'stop' }
+}
+
+async function judgeAll(
+  call: BlockCall,
+  signal: AbortSignal,
+  gates: Parameters<HandlerCall['judge']>[0],
+  facts: Parameters<HandlerCall['judge']>[1],
+): Promise<readonly Verdict[]> {
+  const verdicts: Verdict[] = []
+  const ports = gatePorts(call, signal)
+  for (const gate of gates) {
+    verdicts.push(await judgeGate(gate, facts, ports, () => call.world.clock.now()))
+    if (call.meter.refusal !== undefined) throw call.meter.refusal
+  }
+  return verdicts
+}
+
+/** JSONata answers nothing, not an error, where a path leads nowhere. */
+function whyMissing(handler: string): string {
+  return handler === 'transform'
+    ? 'its expression gave nothing for it; do its paths exist?'
+    : `${handler} gave nothing for it`
+}
+
+/** Output values of a `mode: approval` block: what its decision in HEAD says. */
+async function decisionOutputs(call: BlockCall): Promise<Readonly<Record<string, Json>>> {
+  const { world, run, block, head, epoch } = call
+  const decision = head.approvals[approvalId(run.run_id, block.index, epoch)]
+  const feedback = decision?.feedback_ref
+  const text = feedback === undefined ? '' : Buffer.from(await world.objects.get(run.tenant, feedback)).toString('utf8')
+  return { approved: true, decided_by: decision?.decided_by ?? 'timeout', ...(text === '' ? {} : { feedback: text }) }
 }

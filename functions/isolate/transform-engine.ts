@@ -1,6 +1,6 @@
 import jsonata from 'jsonata'
 import { ProgramProblem } from '../../shared/errors.ts'
-import { jsonTextProblem } from '../../shared/text/json-limits.ts'
+import { jsonTextProblem } from '../../shared/text/strict-json.ts'
 import type { Job } from './isolate-messages.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { Fault } from '../../shared/errors.ts'
-import { jsonTextProblem } from '../../shared/text/json-limits.ts'
 import { redactSecrets } from '../../shared/text/redact.ts'
+import { jsonTextProblem } from '../../shared/text/strict-json.ts'
 import type { HttpAnswer } from './remote.ts'
 
 interface Named {

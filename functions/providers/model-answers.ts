@@ -3,7 +3,7 @@ import { Fault } from '../../shared/errors.ts'
 import type { Price } from '../../shared/providers/model-prices.ts'
 import type { DispatchAnswer, DispatchRequest } from '../../shared/providers/provider.ts'
 import type { Json } from '../../shared/text/json.ts'
-import { jsonTextProblem } from '../../shared/text/json-limits.ts'
+import { jsonTextProblem } from '../../shared/text/strict-json.ts'
 
 /** An answer, or a request, that the adapter cannot work with; the same would come again. */
 export function invalidAnswerFault(provider: string, message: string): Fault {

@@ -23,7 +23,7 @@ import { type HttpAnswer, type HttpCall, pathAddress, providerOverHttp, type Rem
 export function ollama(remote: Remote): Provider {
   const known = { schema: true }
   const chat = providerOverHttp(remote, async (call, request) => {
-    const answer = await accepted(remote, call, request, known)
+    const answer = await postUntilAccepted(remote, call, request, known)
     return readLines(remote, request, answer.body.lines())
   })
   return { ...chat, embed: (request) => embedOverHttp(remote, request, EMBED) }
@@ -37,7 +37,7 @@ const EMBED: EmbedDialect = {
   tokens: (told) => told.prompt_eval_count,
 }
 
-async function accepted(
+async function postUntilAccepted(
   remote: Remote,
   call: HttpCall,
   request: DispatchRequest,

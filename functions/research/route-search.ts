@@ -1,6 +1,7 @@
 import { ROUTE_SYSTEM, routePrompt } from '../../shared/prompts/research.ts'
 import { type ChainState, candidatesAsEvidence } from '../../shared/research/chain-state.ts'
 import { trimEvidence } from '../../shared/research/evidence-ranking.ts'
+import { stageAfterRoute } from '../../shared/research/next-stage.ts'
 import {
   parseRetightenArgs,
   type RouteDecision,
@@ -10,7 +11,6 @@ import type { ClassifierOutput } from '../../shared/research/payloads/stage-outp
 import { candidatesForPrompt, promptTokenBudget } from '../../shared/research/prompt-budget.ts'
 import { retightenedHints } from '../../shared/research/question/search-hints.ts'
 import { readRouteAnswer } from '../../shared/research/read-answers.ts'
-import { stageAfterRoute } from '../../shared/research/stages.ts'
 import type { Json } from '../../shared/text/json.ts'
 import { type Asked, askModel, toReading } from './ask-model.ts'
 import { NO_TIME, promptRoomFor, type StageCall, type StageOutcome, timeLeft, toPlainAnswer } from './stage-call.ts'

@@ -6,7 +6,7 @@ import { fitsPort, inputDefaults, missingInputs } from '../../shared/runs/block-
 import type { Meta } from '../../shared/runs/run-store.ts'
 import type { Json } from '../../shared/text/json.ts'
 import type { World } from '../../shared/world.ts'
-import { freezeGoal } from '../record/frozen-goal.ts'
+import { freezeGoal } from '../record/freeze-goal.ts'
 import type { RunOrder } from './create-run.ts'
 
 /** What a run begins with: its first context, and what it is judged by, whose targets may be among those values. */

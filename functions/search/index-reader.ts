@@ -13,8 +13,9 @@ import type {
 } from '../../shared/graph/search-index.ts'
 import type { Clock } from '../../shared/ports/host.ts'
 import type { ObjectStore } from '../../shared/ports/objects.ts'
-import { diffuseFrom, followRelationsFrom, type LoadedGraph, loadGraph } from './graph-walks.ts'
+import { diffuseFrom, followRelationsFrom } from './graph-walks.ts'
 import { indexInfo, openIndexToRead } from './index-file.ts'
+import { type LoadedGraph, loadGraph } from './load-graph.ts'
 import { lookUpIds, searchPassages } from './search.ts'
 
 /** The SearchIndex port over one open index file, without waiting; `changed` is told when the file was written to. */

@@ -296,7 +296,7 @@ function metricOf(namespace: string, metricName: string, dimensionsMap: Record<s
   return new Metric({ namespace, metricName, dimensionsMap, period: FIVE_MINUTES, statistic: 'Sum' })
 }
 
-/** Of the whole stage, written by functions/aws/run-store/run-store.ts. */
+/** Of the whole stage, written by functions/aws/run-store/run-metrics.ts. */
 function stageMetric(stage: string, name: string): Metric {
   return metricOf('Sluice', name, { stage })
 }

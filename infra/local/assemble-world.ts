@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { FUNCTIONS } from '../../shared/catalog.ts'
-import { Fault } from '../../shared/errors.ts'
+import { bindPlaceholders } from '../../shared/compile/bind-placeholders.ts'
 import type { Clock, Log } from '../../shared/ports/host.ts'
 import type { Provider } from '../../shared/providers/provider.ts'
 import { OUTBOX_GRACE_MS } from '../../shared/runs/head.ts'
@@ -58,7 +58,7 @@ export async function assembleLocalWorld(parts: EngineParts): Promise<AssembledW
     clock,
     ids,
     journal,
-    bind,
+    bind: (text) => bindPlaceholders(text, NAMES),
     needed: () => machinesNamed(db),
     onAside: (name, seen) => log.error(SET_ASIDE, { run_id: name, seen }),
     onEnd: (name, execution, input) => {
@@ -112,19 +112,10 @@ function machinesNamed(db: DatabaseSync): ReadonlySet<string> {
   return new Set(rows.all().map(({ machine }) => String(machine)))
 }
 
-const NAMES = new Map(FUNCTIONS.map(({ placeholder, name }) => [placeholder, name]))
-
-function bind(text: string): string {
-  return text.replace(/\$\{(\w+)\}/g, (_whole, placeholder: string) => {
-    const name = NAMES.get(placeholder)
-    if (name !== undefined) return name
-    throw new Fault(
-      'Bug',
-      'unknown_placeholder',
-      `Cannot bind a machine: no function has placeholder "${placeholder}".`,
-    )
-  })
-}
+/** What a machine calls its functions by, here: their names. */
+const NAMES = Object.fromEntries(
+  FUNCTIONS.flatMap(({ placeholder, name }) => (placeholder === undefined ? [] : [[placeholder, name]])),
+)
 
 interface Ended {
   readonly name: string

@@ -47,7 +47,7 @@ export async function enteredFiles(): Promise<ReadonlyMap<string, number>> {
       counts.set(request, await place.take())
     }
     const asked = block({ approval: { required: true, prompt: 'Go on?' } })
-    await count('nothing (a second of sweeps)', () => pause(1_000))
+    await count('nothing, for a second', () => pause(1_000))
     await count('validate', () => call(place, '/api/dag/validate', { dag: asked }))
     await count('a run of one block', async () =>
       ended(place, (await call(place, '/api/dag/run', { dag: block({}) })).run_id),
@@ -111,7 +111,7 @@ async function startPlace(): Promise<Counted> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-house-'))
   const coverage = join(folder, 'coverage')
   mkdirSync(coverage)
-  const main = join(ROOT, 'infra', 'local', 'main.ts')
+  const main = join(ROOT, 'scripts', 'house', 'quiet-place.ts')
   const args = ['--import', COUNT_ON_SIGNAL, main, '--port', '0', '--data-dir', join(folder, 'data'), '--example']
   const child = spawn(process.execPath, args, {
     cwd: ROOT,

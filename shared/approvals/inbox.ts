@@ -5,8 +5,8 @@ import { runApiPaths } from '../runs/ids.ts'
 import { readOrdinal } from '../runs/lane.ts'
 import { type Asked, shownApprovalStatus } from '../runs/run-store.ts'
 import { approvalCost } from './cost.ts'
-import { blocksToCome, questionDetails } from './question-details.ts'
-import { approvalRisk } from './risk.ts'
+import { questionDetails } from './question-details.ts'
+import { approvalRisk, blocksToCome } from './risk.ts'
 
 interface EntryFacts {
   readonly dag: Dag

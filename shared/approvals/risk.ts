@@ -1,8 +1,9 @@
-import type { Block } from '../dag/dag.ts'
+import type { Block, Dag } from '../dag/dag.ts'
+import { withBlocksAfter } from '../dag/order.ts'
 import { leafChecks } from '../gates/check-composition.ts'
 import { asksWaiver } from '../runs/approval.ts'
+import type { ApprovalItem } from '../runs/run-store-items.ts'
 import type { ApprovalCost } from './cost.ts'
-import type { Question } from './question-details.ts'
 
 export const RISK_LEVELS = ['low', 'medium', 'high'] as const
 export type RiskLevel = (typeof RISK_LEVELS)[number]
@@ -160,4 +161,23 @@ function ofWork(block: Block): readonly Effect[] {
     default:
       return []
   }
+}
+
+/** What the rules of the inbox look at of a question. */
+export type Question = Pick<ApprovalItem, 'block_id' | 'about' | 'gates' | 'raise' | 'on_timeout' | 'edit'>
+
+/**
+ * What a yes lets begin, in document order: the block itself, but not where its finished work is asked about, and what
+ * comes after it, as far as `hasEnded` does not say that it is over.
+ */
+export function blocksToCome(
+  dag: Pick<Dag, 'blocks'>,
+  { block_id, about }: Pick<Question, 'block_id' | 'about'>,
+  hasEnded: (id: string) => boolean,
+): readonly Block[] {
+  const after = new Set(withBlocksAfter(dag, block_id))
+  return dag.blocks.filter(({ id }) => {
+    if (id === block_id) return about !== 'post_gates'
+    return after.has(id) && !hasEnded(id)
+  })
 }

@@ -8,7 +8,7 @@ import type { CompiledBlock } from './emit-block.ts'
 import { emitMachine, emitPartMachine, placeholderOfPart } from './emit-machine.ts'
 import { type NamedJoin, type NamedSequence, nameSteps, type Signals } from './name-steps.ts'
 import { fitsOneMachine, type MachineCaps, splitMachine } from './split-machine.ts'
-import type { Upstream } from './transitive-reduction.ts'
+import type { Upstream } from './topological-order.ts'
 
 /** A DAG as a state machine, and further ones where it is too large for one. */
 export interface CompiledDag {

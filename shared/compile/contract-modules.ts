@@ -5,7 +5,7 @@ import { arrangeWithJoins } from './join-placement.ts'
 import { coreOf } from './parallel-forest.ts'
 import { barrierSides, factorBarriers, reduceSeriesParallel, twinBuckets } from './series-parallel.ts'
 import { flattenToSteps, type Steps } from './steps.ts'
-import type { Upstream } from './transitive-reduction.ts'
+import type { Upstream } from './topological-order.ts'
 
 import { addEdge, addNode, emptyGraph, type WorkGraph } from './work-graph.ts'
 

@@ -1,7 +1,7 @@
 import { at, type Rows, rowSize, transposeRows, zeros } from './adjacency-rows.ts'
 import { addAncestorRow, type BitRows, emptyBitMatrix } from './bit-matrix.ts'
 import type { OrderExpression } from './steps.ts'
-import { kahnOrder } from './transitive-reduction.ts'
+import { kahnOrder } from './topological-order.ts'
 import type { WorkGraph, WorkNode } from './work-graph.ts'
 
 /**

@@ -4,11 +4,11 @@ import type { Problem } from '../text/document-problems.ts'
 import type { Json } from '../text/json.ts'
 import { type Path, pathText } from '../text/source-position.ts'
 import { describeValue } from '../text/wording.ts'
-import { readApproval } from './approval.ts'
 import { type Flow, readFlow } from './control-flow.ts'
 import { readGates } from './gates.ts'
 import { readWork, type Work } from './mode-sections.ts'
 import { type BlockPorts, readBlockPorts } from './ports.ts'
+import { readApproval } from './read-approval.ts'
 import { type Mapping, type Reading, readSection, SECTIONS } from './sections.ts'
 
 /** A block read on its own; references to other blocks are not looked at yet. */

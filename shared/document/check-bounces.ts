@@ -5,9 +5,8 @@ import type { Problem } from '../text/document-problems.ts'
 import { type Path, pathText } from '../text/source-position.ts'
 import { didYouMean, listed, quoted, suggest } from '../text/wording.ts'
 import type { BlockDraft } from './block.ts'
-import type { Reach } from './reachability.ts'
 import type { Reading } from './sections.ts'
-import type { Wire } from './wires.ts'
+import type { Reach, Wire } from './wires.ts'
 
 /**
  * The blocks that rules of `on_gate_fail` name: `route_to` is the block itself or done before it; each of

@@ -3,12 +3,10 @@ import type { Problem } from '../text/document-problems.ts'
 import type { Path } from '../text/source-position.ts'
 import { didYouMean, listed, quoted, suggest } from '../text/wording.ts'
 import type { BlockDraft } from './block.ts'
-import type { InputTypes } from './port-types.ts'
 import type { Ports } from './ports.ts'
-import type { Reach } from './reachability.ts'
 import type { DocumentDraft } from './read-document.ts'
 import type { Reading } from './sections.ts'
-import { refuseUnknownBlock } from './wires.ts'
+import { type InputTypes, type Reach, refuseUnknownBlock } from './wires.ts'
 
 /**
  * Templates of a block (texts of its agent, path of its handler, question of its approval, list of its fan-out, inputs of

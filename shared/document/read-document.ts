@@ -6,10 +6,9 @@ import type { Json } from '../text/json.ts'
 import type { Path } from '../text/source-position.ts'
 import { quoted } from '../text/wording.ts'
 import { type BlockDraft, readBlock, readBudget } from './block.ts'
-import { checkDefaults } from './port-types.ts'
 import { type Ports, readPorts } from './ports.ts'
 import { type Reading, readList, readSection, SECTIONS } from './sections.ts'
-import { findOutput } from './wires.ts'
+import { checkDefaults, findOutput } from './wires.ts'
 
 /** The parts of a document, each read on its own. */
 export interface DocumentDraft {

@@ -2,15 +2,15 @@ import { type Binding, boundContext, overrideHashes } from '../approvals/decisio
 import { governingBlocks, governs } from '../approvals/governed-blocks.ts'
 import type { Block, Dag } from '../dag/dag.ts'
 import { approvalDigest } from '../runs/approval.ts'
+import { type Pass, passesOf, passName } from '../runs/block-passes.ts'
 import type { RunEvent } from '../runs/event.ts'
 import { questionNumber } from '../runs/ids.ts'
 import { childDocumentOf } from '../runs/run-store.ts'
 import type { ApprovalItem, RunChanges } from '../runs/run-store-items.ts'
 import { sha256 } from '../text/hash.ts'
 import { canonicalJson, type Json } from '../text/json.ts'
-import { type Pass, passesOf, passName } from './block-passes.ts'
 import { defineInvariant, type RunParts } from './invariant.ts'
-import { type RecordedParts, recordedInputs } from './recorded-inputs.ts'
+import { type RecordedParts, recordedInputs } from './reconstruct-inputs.ts'
 
 type Parts = RecordedParts & Pick<RunParts, 'approvals'> & Partial<Pick<RunParts, 'approvals_of'>>
 type Started = Extract<RunEvent, { readonly type: 'block:started' }>

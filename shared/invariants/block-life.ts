@@ -1,11 +1,11 @@
-import type { Block } from '../dag/dag.ts'
+import type { Block, Foreach } from '../dag/dag.ts'
+import { beginsItems, fanOuts, type Pass, passEnd, passesOf, passName } from '../runs/block-passes.ts'
 import type { EventType, RunEvent } from '../runs/event.ts'
 import { questionNumber } from '../runs/ids.ts'
 import type { Outcome } from '../runs/lane.ts'
 import { eventPosition } from '../runs/run-fold.ts'
 import type { BlockState } from '../runs/run-store-items.ts'
 import { upstreamSkipReason } from '../runs/skip-rules.ts'
-import { fanOuts, itemEndProblems, type Pass, passEnd, passesOf, passName } from './block-passes.ts'
 import { defineInvariant } from './invariant.ts'
 
 /**
@@ -310,4 +310,54 @@ function spanProblems(pass: Pass, block: Pass | undefined): readonly string[] {
 
 function seqsOf(events: readonly RunEvent[]): string {
   return events.map(({ seq }) => seq).join(', ')
+}
+
+/**
+ * A foreach block completes when all its items have ended, and fails by them only past what it tolerates; from there on no
+ * item begins, and none is tried again.
+ */
+function itemEndProblems(pass: Pass, passes: readonly Pass[], foreach: Lenience): readonly string[] {
+  const { tolerate } = foreach
+  const begun = pass.events.findLast((event) => beginsItems(event) && event.data.items !== undefined)
+  const end = passEnd(pass)
+  const items = passes.filter(({ block_id, item, epoch }) => {
+    return block_id === pass.block_id && item !== undefined && epoch === pass.epoch
+  })
+  const late = lateProblems(pass, items, foreach)
+  const failed = items.filter(isFailed).length
+  if (end?.type === 'block:failed' && end.data.code === 'items_failed' && failed <= tolerate) {
+    return [...late, `${passName(pass)}: failed though ${failed} of ${tolerate} tolerated items did (event ${end.seq})`]
+  }
+  if (end?.type !== 'block:completed' || isTaken(end)) return late
+  const count = begun !== undefined && beginsItems(begun) ? (begun.data.items?.count ?? 0) : 0
+  const ended = items.filter((item) => passEnd(item) !== undefined).length
+  if (ended === count && failed <= tolerate) return late
+  return [
+    ...late,
+    `${passName(pass)}: completed with ${ended} of ${count} items ended, ${failed} failed (event ${end.seq})`,
+  ]
+}
+
+export type Lenience = Pick<Foreach, 'tolerate' | 'fail_fast'>
+
+function isFailed(item: Pass): boolean {
+  return passEnd(item)?.type === 'block:failed'
+}
+
+/** The store counts in the update that claims, so this holds to the event. */
+function lateProblems(pass: Pass, items: readonly Pass[], { tolerate, fail_fast }: Lenience): readonly string[] {
+  if (fail_fast !== true) return []
+  const failures = items.filter(isFailed).flatMap((item) => passEnd(item)?.seq ?? [])
+  const last = failures.toSorted((a, b) => a - b)[tolerate]
+  if (last === undefined) return []
+  const late = items.flatMap(({ events }) => events.filter((event) => beginsItems(event) && event.seq > last))
+  const seqs = late.map(({ seq }) => seq).join(', ')
+  return late.length === 0
+    ? []
+    : [`${passName(pass)}: items begin (events ${seqs}) after too many failed (event ${last})`]
+}
+
+/** A kept result stands in for the items. */
+function isTaken(end: RunEvent): boolean {
+  return end.type === 'block:completed' && end.data.cached_from !== undefined
 }

@@ -1,6 +1,6 @@
 import { type Block, type Bounce, type Dag, REJECTION_GATE } from '../dag/dag.ts'
+import { type Pass, passEnd, passesOf } from '../runs/block-passes.ts'
 import type { RunEvent } from '../runs/event.ts'
-import { type Pass, passEnd, passesOf } from './block-passes.ts'
 import { defineInvariant } from './invariant.ts'
 
 export const bounces = defineInvariant({

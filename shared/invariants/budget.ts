@@ -1,8 +1,8 @@
 import type { EventData, RunEvent } from '../runs/event.ts'
 import type { Head } from '../runs/head.ts'
-import { eventPosition } from '../runs/run-fold.ts'
 import { amountOfUsage, usedByEvent } from '../runs/usage-cost.ts'
 import { defineInvariant } from './invariant.ts'
+import { attemptOf } from './objects.ts'
 
 const UNITS = ['tokens', 'usd_micros'] as const
 
@@ -82,11 +82,6 @@ function overEstimates(events: readonly RunEvent[], unit: Unit): number {
     open.set(key, (open.get(key) ?? 0) + amountOfUsage(usedByEvent(event))[unit] - reserved)
   }
   return [...open.values()].reduce((sum, over) => sum + Math.max(0, over), 0)
-}
-
-function attemptOf(event: RunEvent): string {
-  const { epoch, attempt, item } = eventPosition(event)
-  return `${epoch}/${attempt}/${item ?? ''}/${event.block_id}`
 }
 
 function toldAtEnd(events: readonly RunEvent[]): EventData<'run:completed'>['spent'] {

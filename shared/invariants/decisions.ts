@@ -1,8 +1,8 @@
 import { asksWaiver, listedApprovers } from '../runs/approval.ts'
+import { type Pass, passesOf, passName } from '../runs/block-passes.ts'
 import type { EventData, RunEvent } from '../runs/event.ts'
 import { questionNumber } from '../runs/ids.ts'
 import type { ApprovalItem } from '../runs/run-store-items.ts'
-import { type Pass, passesOf, passName } from './block-passes.ts'
 import { defineInvariant } from './invariant.ts'
 
 type Decided = Extract<RunEvent, { readonly type: 'approval:decided' }>

@@ -4,13 +4,13 @@ import type { GateFacts } from '../gates/gate.ts'
 import { inputHash, replayVerdict } from '../gates/judge.ts'
 import { withFileTexts } from '../gates/read-facts.ts'
 import { ownValues } from '../runs/block-inputs.ts'
+import { type Pass, passesOf, passName } from '../runs/block-passes.ts'
 import type { EventData, RunEvent } from '../runs/event.ts'
 import { itemBlock } from '../runs/foreach.ts'
 import { sha256 } from '../text/hash.ts'
 import { canonicalJson } from '../text/json.ts'
-import { type Pass, passesOf, passName } from './block-passes.ts'
 import { defineInvariant, type RunParts } from './invariant.ts'
-import { type RecordedParts, recordedInputs, recordedValues } from './recorded-inputs.ts'
+import { type RecordedParts, recordedInputs, recordedValues } from './reconstruct-inputs.ts'
 
 export const gatesBeforeCompletion = defineInvariant({
   n: 11,

@@ -125,7 +125,7 @@ async function evidenceProblems(
   const known = new Map<number, ReadonlySet<string>>()
   for (const text of texts) {
     const of = text.seq ?? 0
-    const said = known.get(of) ?? (await saidBy(before, text))
+    const said = known.get(of) ?? (await textsInOutput(before, text))
     known.set(of, said)
     if (!said.has(text.text)) wrong.push(`block "${text.block}" did not say in event ${of} what it was judged by`)
   }
@@ -134,7 +134,7 @@ async function evidenceProblems(
 }
 
 /** The strings in the outputs of that event; of an attempt that did not stand none. */
-async function saidBy({ events, read }: Parts, text: EvidenceText): Promise<ReadonlySet<string>> {
+async function textsInOutput({ events, read }: Parts, text: EvidenceText): Promise<ReadonlySet<string>> {
   const said = new Set<string>()
   for (const ref of standingRefs(events, text)) {
     const body = await read(ref)

@@ -113,7 +113,8 @@ function isTaken(event: RunEvent): boolean {
   return event.type === 'block:completed' && event.data.cached_from !== undefined
 }
 
-function attemptOf(event: RunEvent): string {
+/** The attempt of an event: of what bounce, which block and item, the how manyeth. */
+export function attemptOf(event: RunEvent): string {
   const { epoch, attempt, item } = eventPosition(event)
   return `${epoch}/${attempt}/${item ?? ''}/${event.block_id}`
 }

@@ -36,7 +36,7 @@ export function decisionRefusal(
   const name = principalName(principal)
   const told = toldPerson(principal, people)
   const person = personOf(told ?? name, people)
-  if (approverRule(item, approval, name, people, told) === undefined) {
+  if (ruleThatAllows(item, approval, name, people, told) === undefined) {
     const listed = listedApprovers(item, approval)
     const who =
       listed.length === 0 ? `the default group "${people.default_group}"` : `the approvers (${fewNames(listed)})`
@@ -119,7 +119,7 @@ type Escalation = Pick<HeadApproval, 'escalated'>
  * default group, or without one whoever may approve in this deployment; with a list nobody else may. `told`: the person
  * behind the name, where that is another name.
  */
-export function approverRule(
+export function ruleThatAllows(
   item: AskedRule,
   state: Escalation,
   name: string,

@@ -1,8 +1,13 @@
 import type { Block, Dag, OutputPort } from '../dag/dag.ts'
-import { type InexactNumber, inexactNumbers, inexactNumberWords } from '../text/inexact-numbers.ts'
 import type { Json } from '../text/json.ts'
-import { jsonProblem, jsonTextProblem } from '../text/json-limits.ts'
 import { isVisible } from '../text/prose.ts'
+import {
+  type InexactNumber,
+  inexactNumbers,
+  inexactNumberWords,
+  jsonProblem,
+  jsonTextProblem,
+} from '../text/strict-json.ts'
 import { fitsPort } from './block-inputs.ts'
 
 type Ports = Readonly<Record<string, OutputPort>>
@@ -29,7 +34,7 @@ export function readAnswerOutputs(text: string, declared: Ports): ContractResult
 }
 
 /**
- * What would be parsed and must not be, since everybody else would wait (shared/text/json-limits.ts): every port breaks its contract
+ * What would be parsed and must not be, since everybody else would wait (shared/text/strict-json.ts): every port breaks its contract
  * by it. Text that is taken as it is needs no parser.
  */
 function refusedText(text: string, fenced: string, declared: Ports): ContractResult | undefined {

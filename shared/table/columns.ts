@@ -1,6 +1,6 @@
 import { isReservedKey } from '../limits.ts'
-import { inexactNumber, inexactNumberWords } from '../text/inexact-numbers.ts'
 import type { Json } from '../text/json.ts'
+import { inexactNumber, inexactNumberWords } from '../text/strict-json.ts'
 import { describeValue } from '../text/wording.ts'
 
 /** One row of a table: its values by the names of its columns. */

@@ -1,7 +1,6 @@
 import { Fault } from '../errors.ts'
 import type { Json } from '../text/json.ts'
-import { jsonTextProblem } from '../text/json-limits.ts'
-import { readStrictJson } from '../text/strict-json.ts'
+import { jsonTextProblem, readStrictJson } from '../text/strict-json.ts'
 import { describeValue, didYouMean, listed, quoted, suggest } from '../text/wording.ts'
 import {
   type ColumnRule,

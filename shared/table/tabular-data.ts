@@ -1,5 +1,5 @@
-import { inexactNumber, inexactNumbers, inexactNumberWords } from '../text/inexact-numbers.ts'
 import type { Json } from '../text/json.ts'
+import { inexactNumber, inexactNumbers, inexactNumberWords } from '../text/strict-json.ts'
 import { detectSeparator, SEPARATORS, scanRecords } from './delimited-text.ts'
 
 /** A table as columns: every column has `rows` values; null = missing. */

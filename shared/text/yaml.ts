@@ -11,9 +11,9 @@ import {
 } from 'js-yaml'
 import { isReservedKey, LIMITS } from '../limits.ts'
 import type { Problem } from './document-problems.ts'
-import { inexactNumber, inexactNumberWords } from './inexact-numbers.ts'
 import type { Json } from './json.ts'
 import type { Path, Source, Spot } from './source-position.ts'
+import { inexactNumber, inexactNumberWords } from './strict-json.ts'
 import { quoted } from './wording.ts'
 
 export type ReadDocument =

@@ -1,5 +1,5 @@
 import type { Step, Steps } from '../../shared/compile/steps.ts'
-import type { Upstream } from '../../shared/compile/transitive-reduction.ts'
+import type { Upstream } from '../../shared/compile/topological-order.ts'
 import { upstreamFirst } from './levels.ts'
 
 /** One Parallel of lanes: a block follows the first upstream block nobody follows yet, and waits for the others. */

@@ -1,5 +1,5 @@
 import type { Step, Steps } from '../../shared/compile/steps.ts'
-import type { Upstream } from '../../shared/compile/transitive-reduction.ts'
+import type { Upstream } from '../../shared/compile/topological-order.ts'
 
 /** One Parallel a level, one level after the other, as most do it: nobody needs a join, and everybody waits. */
 export function levels(upstream: Upstream): Steps {

@@ -2,7 +2,7 @@ import { FUNCTIONS } from '../../shared/catalog.ts'
 import { bindPlaceholders } from '../../shared/compile/bind-placeholders.ts'
 import { compileDag } from '../../shared/compile/compile-dag.ts'
 import type { CompiledBlock } from '../../shared/compile/emit-block.ts'
-import type { Upstream } from '../../shared/compile/transitive-reduction.ts'
+import type { Upstream } from '../../shared/compile/topological-order.ts'
 
 const ACCOUNT = 'eu-central-1:123456789012'
 

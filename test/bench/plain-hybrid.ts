@@ -7,7 +7,7 @@ import {
   twinBuckets,
 } from '../../shared/compile/series-parallel.ts'
 import { flattenToSteps, type Steps } from '../../shared/compile/steps.ts'
-import type { Upstream } from '../../shared/compile/transitive-reduction.ts'
+import type { Upstream } from '../../shared/compile/topological-order.ts'
 import type { WorkNode } from '../../shared/compile/work-graph.ts'
 import { type Cuts, cutOneKnot } from './cut-knots.ts'
 

@@ -5,7 +5,7 @@ import { decideFinalStatus, readClaim } from '../../../shared/goals/decision-tab
 import type { QualityProfile } from '../../../shared/goals/quality-gate.ts'
 import { readGoalContract } from '../../../shared/goals/read-contract.ts'
 import { judgeTrust } from '../../../shared/goals/trust-gate.ts'
-import { answerEachLine, lineId, NdjsonLineSchema } from '../terminal/ndjson.ts'
+import { answerEachLine, lineId, NdjsonLineSchema } from '../terminal/answer-ndjson-lines.ts'
 import { type ExitCode, usageError } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText, plainText } from '../terminal/text.ts'

@@ -1,5 +1,5 @@
 import { BATCH } from '../../../shared/graph/graph-store.ts'
-import { inexactNumbers, inexactNumberWords } from '../../../shared/text/inexact-numbers.ts'
+import { inexactNumbers, inexactNumberWords } from '../../../shared/text/strict-json.ts'
 
 type ImportKind = 'entities' | 'triples'
 

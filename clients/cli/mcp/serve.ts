@@ -5,8 +5,8 @@ import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/s
 import * as z from 'zod'
 import about from '../../../package.json' with { type: 'json' }
 import { Fault, type Issue } from '../../../shared/errors.ts'
-import { type InexactNumber, inexactNumbers, inexactNumberWords } from '../../../shared/text/inexact-numbers.ts'
 import { schemaIssues } from '../../../shared/text/schema-issues.ts'
+import { type InexactNumber, inexactNumbers, inexactNumberWords } from '../../../shared/text/strict-json.ts'
 import type { Target } from '../server/api.ts'
 import { type InputIssue, Refused } from '../terminal/refused.ts'
 import type { Tool, ToolCall } from './tool.ts'

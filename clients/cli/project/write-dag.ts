@@ -1,12 +1,11 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseDag } from '../../../shared/document/parse.ts'
 import { suggest } from '../../../shared/text/wording.ts'
 import { checkFile } from '../documents/document-files.ts'
 import { exampleNames } from '../documents/examples.ts'
 import { settingsOrDefaults } from '../documents/settings-file.ts'
-import { readFileIfAny } from '../terminal/files.ts'
+import { readFileIfAny, writeNewFile } from '../terminal/files.ts'
 import { Refused, usageError } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText } from '../terminal/text.ts'
@@ -64,25 +63,4 @@ function noExample(example: string): Refused {
   const near = suggest(example, known)
   const hint = near === undefined ? `There are: ${known.join(', ')}.` : `Did you mean "${near}"?`
   return usageError(`There is no example "${example}". ${hint}`)
-}
-
-/** Writes a file with the folders above it. Without `replace` one that is there is never written over. */
-export function writeNewFile(path: string, text: string, replace = false): void {
-  try {
-    mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, text, { flag: replace ? 'w' : 'wx' })
-  } catch (cause) {
-    if (codeOf(cause) === 'EEXIST') throw fileThere(path, cause)
-    const detail = `Cannot write "${path}": ${cause instanceof Error ? cause.message : String(cause)}.`
-    throw new Refused({ code: 'unwritable_file', detail }, { exitCode: 2, cause })
-  }
-}
-
-function fileThere(path: string, cause: unknown): Refused {
-  const detail = `Cannot write "${path}": it is there already. Choose another name, or say --force to write over it.`
-  return new Refused({ code: 'file_there', detail }, { cause })
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : ''
 }

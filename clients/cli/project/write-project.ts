@@ -5,11 +5,10 @@ import { parseDag } from '../../../shared/document/parse.ts'
 import { PLACE_PROVIDERS } from '../../../shared/providers/provider.ts'
 import { settingsSchema } from '../../../shared/settings/json-schema.ts'
 import { parseSettings } from '../../../shared/settings/parse.ts'
-import { readFile } from '../terminal/files.ts'
+import { readFile, writeNewFile } from '../terminal/files.ts'
 import { Refused } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText, plainText } from '../terminal/text.ts'
-import { writeNewFile } from './write-dag.ts'
 
 export interface InitOptions {
   readonly force?: true

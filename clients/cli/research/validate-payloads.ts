@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { PAYLOAD_CHECKS } from '../../../shared/research/payload-checks.ts'
 import type { PayloadError } from '../../../shared/research/payloads/codec.ts'
 import { isEnvelope, readEnvelope } from '../../../shared/research/payloads/envelope.ts'
-import { answerEachLine, lineId, NdjsonLineSchema } from '../terminal/ndjson.ts'
+import { answerEachLine, lineId, NdjsonLineSchema } from '../terminal/answer-ndjson-lines.ts'
 import type { Session } from '../terminal/session.ts'
 
 /**

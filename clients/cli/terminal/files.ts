@@ -1,4 +1,5 @@
-import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { Refused } from './refused.ts'
 
 /** Text of a file a person named; a missing or unreadable one ends the command with exit code 2. */
@@ -47,4 +48,21 @@ function unreadable(path: string, what: string, error: unknown): string {
 
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
+}
+
+/** Writes a file with the folders above it. Without `replace` one that is there is never written over. */
+export function writeNewFile(path: string, text: string, replace = false): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text, { flag: replace ? 'w' : 'wx' })
+  } catch (cause) {
+    if (codeOf(cause) === 'EEXIST') throw fileThere(path, cause)
+    const detail = `Cannot write "${path}": ${cause instanceof Error ? cause.message : String(cause)}.`
+    throw new Refused({ code: 'unwritable_file', detail }, { exitCode: 2, cause })
+  }
+}
+
+function fileThere(path: string, cause: unknown): Refused {
+  const detail = `Cannot write "${path}": it is there already. Choose another name, or say --force to write over it.`
+  return new Refused({ code: 'file_there', detail }, { cause })
 }

@@ -1,10 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { type ApiProblem, answerOf, api, useAnswer, useChange } from '../api.ts'
+import { type ApiProblem, answerOf, api } from '../api.ts'
 import { useKeys } from '../parts/keyboard-shortcuts.tsx'
 import { Modal } from '../parts/modal.tsx'
 import { ProblemNotice } from '../parts/notice.tsx'
 import { TypedField } from '../parts/typed-field.tsx'
+import { useAnswer, useChange } from '../parts/use-answer.ts'
 import { readTyped, typedText } from '../parts/value-text.ts'
 import {
   type Answer,

@@ -1,4 +1,4 @@
-import { inexactNumber, inexactNumbers, inexactNumberWords } from '../../../shared/text/inexact-numbers.ts'
+import { inexactNumber, inexactNumbers, inexactNumberWords } from '../../../shared/text/strict-json.ts'
 
 /** An object as events and answers name it. */
 export interface NamedObject {

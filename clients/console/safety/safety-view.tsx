@@ -1,6 +1,7 @@
-import { answerOf, api, useAnswer } from '../api.ts'
+import { answerOf, api } from '../api.ts'
 import { ProblemNotice } from '../parts/notice.tsx'
 import { Ago } from '../parts/time-view.tsx'
+import { useAnswer } from '../parts/use-answer.ts'
 import { health, safety } from '../place-state.ts'
 import { capLabel, capWords } from './cap-words.ts'
 import { TokenTable } from './tokens-table.tsx'

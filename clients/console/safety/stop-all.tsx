@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks'
 import type { operations } from '../../api/schema.generated.ts'
-import { answerOf, api, useChange } from '../api.ts'
+import { answerOf, api } from '../api.ts'
 import { Modal } from '../parts/modal.tsx'
 import { ProblemNotice } from '../parts/notice.tsx'
 import { Ago } from '../parts/time-view.tsx'
+import { useChange } from '../parts/use-answer.ts'
 import { pendingApprovals, safety } from '../place-state.ts'
 
 type Stopped = operations['stop-all']['responses'][200]['content']['application/json']

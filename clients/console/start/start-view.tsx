@@ -1,10 +1,11 @@
 import './start.css'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { operations } from '../../api/schema.generated.ts'
-import { type Answer, answerOf, api, useAnswer, useChange } from '../api.ts'
+import { answerOf, api } from '../api.ts'
 import { usdWords } from '../parts/format.ts'
 import { Empty, ProblemNotice } from '../parts/notice.tsx'
 import { TypedField } from '../parts/typed-field.tsx'
+import { type Answer, useAnswer, useChange } from '../parts/use-answer.ts'
 import { changeQuery, hrefOf, route } from '../route.ts'
 import {
   type Checked,

@@ -1,9 +1,8 @@
 import type { PortType } from '../../../shared/dag/dag.ts'
 import { renderTemplate, templateReferences } from '../../../shared/dag/template.ts'
 import { Fault } from '../../../shared/errors.ts'
-import { inexactNumbers, inexactNumberWords } from '../../../shared/text/inexact-numbers.ts'
 import type { Json } from '../../../shared/text/json.ts'
-import { jsonTextProblem } from '../../../shared/text/json-limits.ts'
+import { inexactNumbers, inexactNumberWords, jsonTextProblem } from '../../../shared/text/strict-json.ts'
 import { type BlockHandler, type HandlerCall, handlerFault, readConfig } from './block-handler.ts'
 import { readObjectRef } from './store-artifact.ts'
 

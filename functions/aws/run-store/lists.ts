@@ -1,10 +1,8 @@
-import { createHmac } from 'node:crypto'
-import { type Cursors, createCursors, type Position } from '../../../shared/runs/cursors.ts'
-import type { DeadWebhooks } from '../../../shared/runs/dead-webhook.ts'
-import { RUN_INDEXES } from '../../../shared/runs/dynamodb-table.ts'
+import type { Cursors, Position } from '../../../shared/runs/cursors.ts'
+import type { DeadWebhook, DeadWebhooks } from '../../../shared/runs/dead-webhook.ts'
+import { RUN_INDEXES, RUN_TABLE } from '../../../shared/runs/dynamodb-table.ts'
 import type { RunFilter, RunKey, RunStore } from '../../../shared/runs/run-store.ts'
 import { inboxOn } from './approvals.ts'
-import { deadWebhooksOn } from './dead-webhooks.ts'
 import { DUE_SHARDS, headKey, readRunSummary } from './head.ts'
 import { as, from, type Item, itemKey, runInKey } from './item-encoding.ts'
 import { ifAbsent, type RunTable } from './table.ts'
@@ -124,33 +122,55 @@ async function summaries(table: RunTable, runs: readonly RunKey[]) {
   }
 }
 
-/** Cursors of a tenant, under a key made once a tenant and table and kept there, so that they outlive the process. */
-export function cursorsOn(
-  table: RunTable,
-  random: (bytes: number) => Uint8Array,
-): (tenant: string) => Promise<Cursors> {
-  const known = new Map<string, Cursors>()
-  return async (tenant) => {
-    const cursors = known.get(tenant) ?? createCursors(await keyOf(table, tenant, random))
-    if (known.size >= KNOWN_TENANTS) known.clear()
-    known.set(tenant, cursors)
-    return cursors
+/** DEAD#, in a partition of the tenant, by the time of the event: one item a message nobody took. */
+function deadWebhooksOn(table: RunTable, cursorsOf: (tenant: string) => Promise<Cursors>): DeadWebhooks {
+  return {
+    async buryWebhook(tenant, dead) {
+      const item = { ...deadKey(tenant, dead), dead: as.json(dead), ttl: keep(table) }
+      await table.put(item, ifAbsent)
+    },
+    async replayedWebhook(tenant, dead) {
+      await table.update(deadKey(tenant, dead), ({ path, value }) => ({
+        update: `SET ${path('dead')} = ${value(as.json(dead))}`,
+        condition: `attribute_exists(${path('dead')})`,
+      }))
+    },
+    async deadWebhook(tenant, of) {
+      const item = await table.get(deadKey(tenant, of))
+      return item === undefined ? undefined : read(item)
+    },
+    async deadWebhooks(tenant, { limit, after }) {
+      const cursors = await cursorsOf(tenant)
+      const [event_at = '', id = ''] = after === undefined ? [] : cursors.open(tenant, after, 'dead')
+      const { items, last } = await table.query({
+        where: ({ path, value }) => ({ condition: `${path(RUN_TABLE.hash)} = ${value(partition(tenant))}` }),
+        backwards: true,
+        limit,
+        ...(after === undefined ? {} : { after: deadKey(tenant, { event_at, id }) }),
+      })
+      const dead = items.map(read)
+      const end = dead.at(-1)
+      if (last === undefined || end === undefined) return { dead }
+      return { dead, next: cursors.seal(tenant, [end.event_at, end.id], 'dead') }
+    },
   }
 }
 
-const KNOWN_TENANTS = 1_000
+const DAY_SEC = 86_400
 
-async function keyOf(table: RunTable, tenant: string, random: (bytes: number) => Uint8Array): Promise<Uint8Array> {
-  const key = { pk: as.text(`T#${tenant}`), sk: as.text('CURSOR_KEY') }
-  const there = await table.get(key)
-  if (there !== undefined) return derived(from.bytes(there, 'key'))
-  const made = random(32)
-  const written = await table.put({ ...key, key: as.bytes(made) }, ifAbsent)
-  if (written.ok) return derived(made)
-  return derived(from.bytes((await table.get(key)) ?? {}, 'key'))
+/** It is of no use when its event is gone. */
+function keep({ now, retention_days }: RunTable) {
+  return as.number(Math.floor(now() / 1_000) + Math.max(1, retention_days) * DAY_SEC)
 }
 
-/** The item is a secret to derive from; cursors are one use of it. */
-function derived(secret: Uint8Array): Uint8Array {
-  return createHmac('sha256', secret).update('sluice cursors of runs').digest()
+function read(item: Item): DeadWebhook {
+  return JSON.parse(from.text(item, 'dead'))
+}
+
+function partition(tenant: string) {
+  return as.text(`T#${tenant}#WEBHOOKS`)
+}
+
+function deadKey(tenant: string, { event_at, id }: Pick<DeadWebhook, 'event_at' | 'id'>): Item {
+  return { pk: partition(tenant), sk: as.text(`DEAD#${event_at}#${id}`) }
 }

@@ -2,18 +2,25 @@ import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import type { RunStore } from '../../../shared/runs/run-store.ts'
 import type { Core } from '../core.ts'
 import { appendOn } from './append.ts'
-import { withAppendMetrics } from './append-metrics.ts'
 import { approvalsOn } from './approvals.ts'
 import { eventLogOn } from './event-log.ts'
-import { leasesOn } from './leases.ts'
-import { cursorsOn, listsOn } from './lists.ts'
+import { listsOn } from './lists.ts'
 import { artifactsOn, cachedResultsOn, contextOn, joinsOn, projectionsOn } from './run-items.ts'
-import { runQueueOn } from './run-queue.ts'
+import { withRunMetrics } from './run-metrics.ts'
 import { headsOn, runsOn } from './runs.ts'
-import { startHoldsOn } from './start-holds.ts'
 import { openTable, type RunTableOptions, tableClient } from './table.ts'
-import { goalAttemptsOn, lineageOn, notedRequestsOn, requestRateOn, storedBytesOn } from './tenant-items.ts'
-import { turnsOn } from './turns.ts'
+import {
+  cursorsOn,
+  goalAttemptsOn,
+  leasesOn,
+  lineageOn,
+  notedRequestsOn,
+  requestRateOn,
+  runQueueOn,
+  startHoldsOn,
+  storedBytesOn,
+  turnsOn,
+} from './tenant-items.ts'
 
 /** The RunStore port on DynamoDB, for the table the environment names. */
 export function openRunStore(
@@ -22,7 +29,7 @@ export function openRunStore(
 ): RunStore {
   const { retention_days } = settings.safety
   const store = runStoreOn({ ...tableClient(env, config), clock, ids, retention_days })
-  return withAppendMetrics(store, { stage: env.STAGE, now: clock.now })
+  return withRunMetrics(store, { stage: env.STAGE, now: clock.now })
 }
 
 /**

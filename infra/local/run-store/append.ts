@@ -5,9 +5,14 @@ import type { HeadApproval, OutboxEntry } from '../../../shared/runs/head.ts'
 import { laneKey } from '../../../shared/runs/lane.ts'
 import type { Append, Appended, LaneGuard, RunStore } from '../../../shared/runs/run-store.ts'
 import { commitTogether } from '../database.ts'
-import { eventBodies } from './event-log.ts'
-import { chainSealer } from './hash-chain.ts'
-import { foreachUsageReader, foreachUsageWriter, ledgerReader, ledgerWriter } from './ledger.ts'
+import {
+  chainSealer,
+  eventBodies,
+  foreachUsageReader,
+  foreachUsageWriter,
+  ledgerReader,
+  ledgerWriter,
+} from './event-log.ts'
 import { query, runNumberLookup } from './query.ts'
 import { projectionValues, projectionWriter } from './run-items.ts'
 import { SPAN } from './schema.ts'

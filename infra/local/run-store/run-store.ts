@@ -3,17 +3,22 @@ import type { RunStore } from '../../../shared/runs/run-store.ts'
 import { transaction } from '../database.ts'
 import { appendOn } from './append.ts'
 import { approvalsOn } from './approvals.ts'
-import { eventLogOn } from './event-log.ts'
-import { sealsOn } from './hash-chain.ts'
-import { leasesOn } from './leases.ts'
+import { eventLogOn, sealsOn } from './event-log.ts'
 import { listsOn } from './lists.ts'
 import { artifactsOn, cachedResultsOn, contextOn, joinsOn, projectionsOn, stopsOn } from './run-items.ts'
-import { runQueueOn } from './run-queue.ts'
 import { headsOn, runsOn } from './runs.ts'
 import { addColumns, SCHEMA } from './schema.ts'
-import { startHoldsOn } from './start-holds.ts'
-import { goalAttemptsOn, lineageOn, notedRequestsOn, requestRateOn, storedBytesOn } from './tenant-items.ts'
-import { turnsOn } from './turns.ts'
+import {
+  goalAttemptsOn,
+  leasesOn,
+  lineageOn,
+  notedRequestsOn,
+  requestRateOn,
+  runQueueOn,
+  startHoldsOn,
+  storedBytesOn,
+  turnsOn,
+} from './tenant-items.ts'
 
 /** The run store of the local place, in an open database; makes its tables and views when they are not there. */
 export function openRunStore(db: DatabaseSync): RunStore {

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { beforeEach, expect, test } from 'vitest'
-import { withAppendMetrics } from '../../../functions/aws/run-store/append-metrics.ts'
+import { withRunMetrics } from '../../../functions/aws/run-store/run-metrics.ts'
 import { openRunStore } from '../../../infra/local/run-store/run-store.ts'
 import type { NewEvent } from '../../../shared/runs/event.ts'
 import { type RunStore, runsPool } from '../../../shared/runs/run-store.ts'
@@ -13,7 +13,7 @@ let store: RunStore
 beforeEach(() => {
   lines.length = 0
   const write = (line: string) => void lines.push(line)
-  store = withAppendMetrics(openRunStore(new DatabaseSync(':memory:')), { stage: 'dev', now: () => NOW, write })
+  store = withRunMetrics(openRunStore(new DatabaseSync(':memory:')), { stage: 'dev', now: () => NOW, write })
 })
 
 /** The values of the lines since the last look. */

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import { withAppendMetrics } from '../../../functions/aws/run-store/append-metrics.ts'
+import { withRunMetrics } from '../../../functions/aws/run-store/run-metrics.ts'
 import { assembled } from './assembled.ts'
 import { type Assembly, ROOT, textOf } from './assembly.ts'
 
@@ -31,10 +31,10 @@ const nameOf = (alarm: Readonly<Record<string, unknown>>) => textOf(alarm.AlarmN
 
 /** All names of metrics the code can write, read in its source: a name nobody writes would be drawn empty for ever. */
 function written(): ReadonlySet<string> {
-  const source = ['functions/aws/run-store/append-metrics.ts', 'shared/runs/event-types.ts']
+  const source = ['functions/aws/run-store/run-metrics.ts', 'shared/runs/event-types.ts']
     .map((path) => readFileSync(join(ROOT, path), 'utf8'))
     .join()
-  expect(withAppendMetrics).toBeTypeOf('function')
+  expect(withRunMetrics).toBeTypeOf('function')
   return new Set(source.match(/\b(runs|blocks|gates|approvals|budgets|provider|places)_[a-z]+\b|\b(tokens|usd)\b/g))
 }
 

@@ -3,8 +3,13 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { approvalCost } from '../../../shared/approvals/cost.ts'
-import { blocksToCome, type Question } from '../../../shared/approvals/question-details.ts'
-import { approvalRisk, RISK_LEVELS, type RiskLevel } from '../../../shared/approvals/risk.ts'
+import {
+  approvalRisk,
+  blocksToCome,
+  type Question,
+  RISK_LEVELS,
+  type RiskLevel,
+} from '../../../shared/approvals/risk.ts'
 import type { Dag } from '../../../shared/dag/dag.ts'
 import { parseDag } from '../../../shared/document/parse.ts'
 import type { RunBudget } from '../../../shared/runs/budget.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { portsThatFit } from '../../../shared/approvals/question-details.ts'
+import { portsThatFit } from '../../../functions/api/list-approvals.ts'
 
 const value = (bytes: number) => ({ ref: 'r', sha256: 's', bytes })
 

@@ -1,5 +1,6 @@
 import { itemsOf } from '../../../shared/compile/adjacency-rows.ts'
-import { transitiveReduction, type Upstream } from '../../../shared/compile/transitive-reduction.ts'
+import type { Upstream } from '../../../shared/compile/topological-order.ts'
+import { transitiveReduction } from '../../../shared/compile/transitive-reduction.ts'
 
 /** The reduction as lists again, which is what a document begins with. */
 export function reduceTransitively(upstream: Upstream): Upstream {

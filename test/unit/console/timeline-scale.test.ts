@@ -5,7 +5,7 @@ import {
   positionIn,
   wholeWindow,
   zoomWindow,
-} from '../../../clients/console/run/timeline/timeline-rows.ts'
+} from '../../../clients/console/run/timeline/time-window.ts'
 
 test('the whole reaches from the first beginning to the last end, to now where something goes on', () => {
   const bars = [

@@ -11,7 +11,7 @@ const source = (...folders: readonly string[]) =>
 
 describe('docs/observability.md', () => {
   test('lists every metric there is', () => {
-    const counted = readText('functions/aws/run-store/append-metrics.ts')
+    const counted = readText('functions/aws/run-store/run-metrics.ts')
     const ofStore = [...counted.matchAll(/'(tokens|usd)'|\b(runs_\w+|places_\w+):/g)]
     // What an event counts as is in its row: a name, or a function with names.
     const rows = readText('shared/runs/event-types.ts')

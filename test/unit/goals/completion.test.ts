@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { goalSnapshot } from '../../../shared/api/goal-view.ts'
 import { readBlockers, readClaim } from '../../../shared/goals/decision-table.ts'
 import { readEvidence } from '../../../shared/goals/evidence.ts'
 import { judgeGoal } from '../../../shared/goals/goal-gate.ts'
 import { readGoalContract } from '../../../shared/goals/read-contract.ts'
+import { goalSnapshot } from '../../../shared/views/goal.ts'
 import { evaluateGoalGate } from './evaluate-goal-gate.ts'
 import { ACCURACY, contractOf, evaluated } from './evaluated.ts'
 

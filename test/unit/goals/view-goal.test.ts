@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { viewGoal } from '../../../shared/api/goal-view.ts'
 import { contractWithDefaults } from '../../../shared/goals/goal-contract.ts'
 import type { StoredGoalAttempt } from '../../../shared/runs/run-store.ts'
+import { viewGoal } from '../../../shared/views/goal.ts'
 import { ACCURACY, contractOf, evaluated } from './evaluated.ts'
 
 const GIVEN = contractOf(ACCURACY, { kind: 'marker_required', marker: 'LIMITATION' })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { matchRoute } from '../../../infra/local/router.ts'
+import { matchRoute } from '../../../infra/local/server.ts'
 import { Fault } from '../../../shared/errors.ts'
 import { ROUTES } from '../../../shared/routes.ts'
 

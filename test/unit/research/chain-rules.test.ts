@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { degradedResult } from '../../../shared/research/claims/claim-lines.ts'
+import { MAX_RETIGHTENS, stageAfterAssessment, stageAfterRoute } from '../../../shared/research/next-stage.ts'
 import { readPayload } from '../../../shared/research/payloads/codec.ts'
 import { searchResultKind } from '../../../shared/research/payloads/result.ts'
 import { ROUTE_ACTIONS, routeByDefault, routeErrors } from '../../../shared/research/payloads/route-decision.ts'
 import { assessByDefault, assessmentOutputKind } from '../../../shared/research/payloads/stage-outputs.ts'
-import { MAX_RETIGHTENS, stageAfterAssessment, stageAfterRoute } from '../../../shared/research/stages.ts'
 
 const none = { retighten_rounds: 0, iterations: 0 }
 

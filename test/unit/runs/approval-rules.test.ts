@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Principal } from '../../../shared/auth/principal.ts'
-import { approvalDigest, approverRule, decisionRefusal, policyHash } from '../../../shared/runs/approval.ts'
+import { approvalDigest, decisionRefusal, policyHash, ruleThatAllows } from '../../../shared/runs/approval.ts'
 import { earlierDecisionWords } from '../../../shared/runs/approval-words.ts'
 import type { Vote } from '../../../shared/runs/head.ts'
 import { type People, peopleOf, personOf } from '../../../shared/runs/people.ts'
@@ -38,11 +38,11 @@ describe('who may decide', () => {
   test('is who is listed, by name, by group or by another name of the same person, and nobody else', () => {
     const item = { ...open, approvers: ['user:ana', 'group:release', 'group:gone'] }
     const rules = ['user:ana', 'slack:U1', 'user:bo', 'user:dee', 'slack:U2', 'user:cy', 'slack:U9'].map((name) =>
-      approverRule(item, {}, name, SOME),
+      ruleThatAllows(item, {}, name, SOME),
     )
     const group = 'group:release'
     expect(rules).toEqual(['approvers', 'alias:user:ana', group, group, group, undefined, undefined])
-    expect(approverRule({ ...open, approvers: ['slack:U1'] }, {}, 'user:ana', SOME)).toBe('alias:slack:U1')
+    expect(ruleThatAllows({ ...open, approvers: ['slack:U1'] }, {}, 'user:ana', SOME)).toBe('alias:slack:U1')
     expect(code(item, 'user:cy')).toBe('not_an_approver')
   })
 
@@ -50,10 +50,10 @@ describe('who may decide', () => {
     const item = { ...open, approvers: ['user:owner'] }
     const people = { ...SOME, names: { owner: ['user:ana', 'token:t1'] } }
     const rules = ['user:ana', 'slack:U1', 'token:t1', 'user:owner', 'user:bo'].map((name) =>
-      approverRule(item, {}, name, people),
+      ruleThatAllows(item, {}, name, people),
     )
     expect(rules).toEqual(['people:owner', 'people:owner', 'people:owner', undefined, undefined])
-    expect(approverRule(item, {}, 'user:owner', SOME)).toBe('approvers')
+    expect(ruleThatAllows(item, {}, 'user:owner', SOME)).toBe('approvers')
     expect(policyHash(item, {}, people)).not.toBe(policyHash(item, {}, SOME))
   })
 
@@ -157,7 +157,7 @@ describe('any votes of any people', () => {
         const counted = approval.votes.map(({ by }) => personOf(by, people))
         expect(new Set(counted).size).toBe(counted.length)
         expect(counted.length).toBeLessThanOrEqual(item.quorum)
-        for (const { by } of approval.votes) expect(approverRule(item, {}, by, people)).toBeDefined()
+        for (const { by } of approval.votes) expect(ruleThatAllows(item, {}, by, people)).toBeDefined()
         const mayStarter = item.self_approval && people.self_approval
         if (!mayStarter) expect(counted).not.toContain(personOf(starter, people))
       }),
@@ -170,7 +170,7 @@ describe('any votes of any people', () => {
         fc.pre(item.approvers.length > 0)
         const persons = item.approvers.flatMap((entry) => meantBy(entry, people))
         const isMeant = persons.some((one) => one === name || personOf(one, people) === personOf(name, people))
-        expect(approverRule(item, {}, name, people) !== undefined).toBe(isMeant)
+        expect(ruleThatAllows(item, {}, name, people) !== undefined).toBe(isMeant)
       }),
     )
   })

@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { readImportLines } from '../../../clients/cli/graph/import-lines.ts'
 import { typedValue } from '../../../clients/cli/terminal/input-values.ts'
 import { readAnswerOutputs } from '../../../shared/runs/block-outputs.ts'
-import { inexactNumber, inexactNumbers } from '../../../shared/text/inexact-numbers.ts'
-import { readStrictJson } from '../../../shared/text/strict-json.ts'
+import { inexactNumber, inexactNumbers, readStrictJson } from '../../../shared/text/strict-json.ts'
 import { readYaml } from '../../../shared/text/yaml.ts'
 
 describe('changedNumber()', () => {

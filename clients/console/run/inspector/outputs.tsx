@@ -1,6 +1,7 @@
-import { answerOf, api, useAnswer } from '../../api.ts'
+import { answerOf, api } from '../../api.ts'
 import { bytesWords } from '../../parts/format.ts'
 import { ProblemNotice } from '../../parts/notice.tsx'
+import { useAnswer } from '../../parts/use-answer.ts'
 import { ObjectLink, ValueView } from '../../parts/value-view.tsx'
 import type { RunSession } from '../session/run-session.ts'
 import { type Inspected, InspectorPart } from './inspected-block.tsx'

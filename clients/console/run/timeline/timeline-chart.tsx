@@ -4,16 +4,8 @@ import { useKeys } from '../../parts/keyboard-shortcuts.tsx'
 import { lookOf } from '../../parts/state-mark.tsx'
 import { now } from '../../parts/time-view.tsx'
 import { changeQuery, route } from '../../route.ts'
-import {
-  axisTicks,
-  panWindow,
-  positionIn,
-  type TimeBar,
-  type TimelineRow,
-  type TimeWindow,
-  wholeWindow,
-  zoomWindow,
-} from './timeline-rows.ts'
+import { axisTicks, panWindow, positionIn, type TimeWindow, wholeWindow, zoomWindow } from './time-window.ts'
+import type { TimeBar, TimelineRow } from './timeline-rows.ts'
 
 interface ChartProps {
   readonly rows: readonly TimelineRow[]

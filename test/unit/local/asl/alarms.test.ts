@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Alarm, createAlarms } from '../../../../infra/local/asl/alarms.ts'
+import { type Alarm, createAlarms } from '../../../../infra/local/asl/execution-context.ts'
 import { createVirtualClock } from '../../../conformance/virtual-clock.ts'
 
 describe('alarms', () => {

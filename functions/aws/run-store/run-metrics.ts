@@ -15,7 +15,7 @@ interface CountingOptions {
  * look at is what the events say, whichever function appended them. No dimension but the stage: CloudWatch bills each
  * combination, and runs have no end. `runs_due`, `runs_active` and `places_overdue` come from the sweep's own reads.
  */
-export function withAppendMetrics(store: RunStore, { stage, now, write = writeLine }: CountingOptions): RunStore {
+export function withRunMetrics(store: RunStore, { stage, now, write = writeLine }: CountingOptions): RunStore {
   const say = (values: Metrics) => {
     if (Object.keys(values).length > 0) write(JSON.stringify(lineOf(values, stage, now())))
   }

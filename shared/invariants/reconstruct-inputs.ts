@@ -1,9 +1,9 @@
 import type { Block } from '../dag/dag.ts'
 import { resolveInputs } from '../runs/block-inputs.ts'
+import { beginsItems, type Pass, passEnd, passesOf } from '../runs/block-passes.ts'
 import type { EventData, RunEvent, StoredValue } from '../runs/event.ts'
 import { foreachList } from '../runs/foreach.ts'
 import type { Json } from '../text/json.ts'
-import { beginsItems, type Pass, passEnd, passesOf } from './block-passes.ts'
 import type { RunParts } from './invariant.ts'
 
 /** What is needed of a stored run to tell what an attempt worked with. */

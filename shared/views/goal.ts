@@ -1,3 +1,4 @@
+import type { GoalAnswer } from '../api/goal-routes.ts'
 import type { CriterionView, EvaluatedCompletion, GoalEvaluation } from '../goals/completion.ts'
 import { criterionKind } from '../goals/criteria/registry.ts'
 import type { FinalStatus } from '../goals/decision-table.ts'
@@ -7,7 +8,6 @@ import type { QualityResult } from '../goals/quality-gate.ts'
 import type { TrustResult } from '../goals/trust-gate.ts'
 import type { EventData, RunEvent } from '../runs/event.ts'
 import type { RunGoal, RunLink, StoredGoalAttempt } from '../runs/run-store.ts'
-import type { GoalAnswer } from './goal-routes.ts'
 
 interface GoalParts {
   readonly run_id: string

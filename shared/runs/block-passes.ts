@@ -1,5 +1,5 @@
 import type { Block, Foreach } from '../dag/dag.ts'
-import type { EventData, RunEvent } from '../runs/event.ts'
+import type { EventData, RunEvent } from './event.ts'
 
 /** One life of a block, or of an item of a foreach block: from the start of the run or a bounce to the next bounce. */
 export interface Pass {
@@ -56,59 +56,9 @@ export function passEnd({ events }: Pick<Pass, 'events'>): RunEvent | undefined 
 
 const ENDS: ReadonlySet<string> = new Set(['block:completed', 'block:failed', 'block:skipped', 'block:cancelled'])
 
-/**
- * A foreach block completes when all its items have ended, and fails by them only past what it tolerates; from there on no
- * item begins, and none is tried again.
- */
-export function itemEndProblems(pass: Pass, passes: readonly Pass[], foreach: Lenience): readonly string[] {
-  const { tolerate } = foreach
-  const begun = pass.events.findLast((event) => beginsItems(event) && event.data.items !== undefined)
-  const end = passEnd(pass)
-  const items = passes.filter(({ block_id, item, epoch }) => {
-    return block_id === pass.block_id && item !== undefined && epoch === pass.epoch
-  })
-  const late = lateProblems(pass, items, foreach)
-  const failed = items.filter(isFailed).length
-  if (end?.type === 'block:failed' && end.data.code === 'items_failed' && failed <= tolerate) {
-    return [...late, `${passName(pass)}: failed though ${failed} of ${tolerate} tolerated items did (event ${end.seq})`]
-  }
-  if (end?.type !== 'block:completed' || isTaken(end)) return late
-  const count = begun !== undefined && beginsItems(begun) ? (begun.data.items?.count ?? 0) : 0
-  const ended = items.filter((item) => passEnd(item) !== undefined).length
-  if (ended === count && failed <= tolerate) return late
-  return [
-    ...late,
-    `${passName(pass)}: completed with ${ended} of ${count} items ended, ${failed} failed (event ${end.seq})`,
-  ]
-}
-
-type Lenience = Pick<Foreach, 'tolerate' | 'fail_fast'>
-
-function isFailed(item: Pass): boolean {
-  return passEnd(item)?.type === 'block:failed'
-}
-
-/** The store counts in the update that claims, so this holds to the event. */
-function lateProblems(pass: Pass, items: readonly Pass[], { tolerate, fail_fast }: Lenience): readonly string[] {
-  if (fail_fast !== true) return []
-  const failures = items.filter(isFailed).flatMap((item) => passEnd(item)?.seq ?? [])
-  const last = failures.toSorted((a, b) => a - b)[tolerate]
-  if (last === undefined) return []
-  const late = items.flatMap(({ events }) => events.filter((event) => beginsItems(event) && event.seq > last))
-  const seqs = late.map(({ seq }) => seq).join(', ')
-  return late.length === 0
-    ? []
-    : [`${passName(pass)}: items begin (events ${seqs}) after too many failed (event ${last})`]
-}
-
 /** After a question about its pre-gates a block begins its items when it goes on. */
 export function beginsItems(event: RunEvent): event is Extract<RunEvent, { type: 'block:started' | 'block:resumed' }> {
   return event.type === 'block:started' || event.type === 'block:resumed'
-}
-
-/** A kept result stands in for the items. */
-function isTaken(end: RunEvent): boolean {
-  return end.type === 'block:completed' && end.data.cached_from !== undefined
 }
 
 /** The blocks that go over a list, by id. */
