@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 
 /** What is shown, as the part of the address behind `#`: every view can be linked to, and any static server serves it. */
-export interface Route {
+interface Route {
   /** `/runs/run_x/graph`, without the `#`. */
   readonly path: string
   /** `path` cut at its slashes, decoded: `['runs', 'run_x', 'graph']`. */

@@ -42,7 +42,7 @@ const MAX_MS = 30_000
 const MAX_REDIRECTS = 3
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
-export interface RequestLimits {
+interface RequestLimits {
   readonly policy: TargetPolicy
   /** How names become addresses; default: the system's way. */
   readonly resolve?: Resolve

@@ -6,7 +6,7 @@ import type { World } from '../../shared/world.ts'
 import { allEvents, readPinned } from '../record/pinned-run.ts'
 import { endRun, unfinishedChildIds } from './end-run.ts'
 
-export type StallWorld = Pick<World, 'runs' | 'objects' | 'outbox' | 'clock' | 'settings'>
+type StallWorld = Pick<World, 'runs' | 'objects' | 'outbox' | 'clock' | 'settings'>
 
 /** A sweep that comes later than this says that the place was away (a laptop asleep), so that the run could not go on. */
 const LATE_MS = 120_000

@@ -8,7 +8,7 @@ import type { ObjectStore } from '../../shared/ports/objects.ts'
 import { openIndexToWrite } from './index-file.ts'
 import { applyChanges, type IndexSource, indexAll } from './index-writer.ts'
 
-export interface PublishSource extends IndexSource {
+interface PublishSource extends IndexSource {
   /** Apart from the bodies: a snapshot is soon replaced. */
   readonly snapshots: Pick<ObjectStore, 'get' | 'put'>
   readonly ids: Pick<Ids, 'random'>
@@ -21,7 +21,7 @@ export interface PublishSource extends IndexSource {
 }
 
 /** `lost`: another writer published first; his work holds, and what this one did is thrown away. */
-export type Published = {
+type Published = {
   readonly outcome: 'published' | 'unchanged' | 'lost'
   /** There may be more to do. */
   readonly more: boolean

@@ -9,7 +9,7 @@ import type { TelemetrySettings } from '../../shared/telemetry/settings.ts'
 import type { Telemetry } from '../../shared/telemetry/telemetry-port.ts'
 import { createSpanQueue, type Posted } from './span-queue.ts'
 
-export interface TelemetryPlace {
+interface TelemetryPlace {
   readonly telemetry: TelemetrySettings
   readonly providers: Settings['providers']
   readonly clock: Pick<Clock, 'now'>

@@ -19,7 +19,7 @@ import { Alarms, Dashboard } from './monitoring.ts'
 import { stageNames } from './names.ts'
 import { requireResourceRoom } from './template-limits.ts'
 
-export interface AppParts {
+interface AppParts {
   readonly app: App
   readonly deploy: DeploySettings
   /** The stage's settings (stage-settings.ts). */

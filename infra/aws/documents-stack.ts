@@ -6,7 +6,7 @@ import { DagMachine, type DagMachineProps } from './dag-machine.ts'
 import { functionsIn } from './function-sizes.ts'
 import type { Names } from './names.ts'
 
-export interface DocumentsStackProps extends StackProps {
+interface DocumentsStackProps extends StackProps {
   readonly names: Names
   readonly dags: readonly DagMachineProps['dag'][]
   /** Folder with the definitions. */

@@ -2,7 +2,7 @@ import type { Log } from '../../shared/ports/host.ts'
 import type { Outbox } from '../../shared/world.ts'
 
 /** The outbox of this place, and how to wait until nothing it called is still under way. */
-export interface LocalOutbox extends Outbox {
+interface LocalOutbox extends Outbox {
   settled(): Promise<void>
 }
 

@@ -8,7 +8,7 @@ import { Fault } from '../../shared/errors.ts'
 import type { Indexing, IndexState, SearchIndex } from '../../shared/graph/search-index.ts'
 
 /** The index of the local place: `index.db` in the data folder, written by who asks. */
-export interface LocalIndex {
+interface LocalIndex {
   readonly index: SearchIndex
   /** Takes in what was put. Nothing of it expires. */
   readonly indexing: Indexing

@@ -9,7 +9,7 @@ import type { Settings } from '../../shared/settings/settings.ts'
 import { slackKeyNames, telemetryKeyNames, webhookKeyNames } from './ports-with-keys.ts'
 
 /** What a place is opened with. All folders are absolute. */
-export interface PlaceSettings {
+interface PlaceSettings {
   readonly settings: Settings
   /** Info lines on standard error, besides errors. */
   readonly verbose: boolean

@@ -1,7 +1,7 @@
 import { Fault } from '../errors.ts'
 import { at, type Rows, rowSize, rowsOf, transposeRows, zeros } from './adjacency-rows.ts'
 
-export interface Order {
+interface Order {
   readonly order: number[]
   /** What each waits for, last in the order first. */
   readonly nearestFirst: Rows

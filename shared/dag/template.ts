@@ -5,7 +5,7 @@ export type TemplateReference =
   | { readonly kind: 'input'; readonly path: readonly [string, ...string[]] }
   | { readonly kind: 'malformed'; readonly text: string }
 
-export type RenderedTemplate =
+type RenderedTemplate =
   | { readonly ok: true; readonly text: string }
   /** Paths without a value, in order of first use: `port` or `port.member`. */
   | { readonly ok: false; readonly missing: readonly string[] }

@@ -14,7 +14,7 @@ interface CheckError {
   readonly hint?: string
 }
 
-export type ParsedCheck =
+type ParsedCheck =
   | { readonly ok: true; readonly check: GateUse['check'] }
   | { readonly ok: false; readonly errors: readonly CheckError[] }
 

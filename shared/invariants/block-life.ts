@@ -338,7 +338,7 @@ function itemEndProblems(pass: Pass, passes: readonly Pass[], foreach: Lenience)
   ]
 }
 
-export type Lenience = Pick<Foreach, 'tolerate' | 'fail_fast'>
+type Lenience = Pick<Foreach, 'tolerate' | 'fail_fast'>
 
 function isFailed(item: Pass): boolean {
   return passEnd(item)?.type === 'block:failed'

@@ -14,7 +14,7 @@ export const PartHealthSchema = z.strictObject({
 export type PartHealth = z.output<typeof PartHealthSchema>
 
 /** Of a part: what is done to find out, and doing it; who throws has failed. A text instead: why nobody looks. */
-export interface Probe {
+interface Probe {
   readonly checked: string
   readonly probe: (() => Promise<void>) | string
 }

@@ -2,7 +2,7 @@ import type { RouteAction } from './payloads/route-decision.ts'
 import type { Stage } from './stages.ts'
 
 /** What the chain counts; DecompTrace and SearchResult show them. */
-export interface ChainCounters {
+interface ChainCounters {
   /** Retightens that were done. */
   readonly retighten_rounds: number
   /** Refine rounds that were done. */
@@ -10,7 +10,7 @@ export interface ChainCounters {
 }
 
 /** Where to go on, the counters as they are then, and why it ends early where it does. */
-export interface NextStage {
+interface NextStage {
   readonly stage: Stage
   readonly counters: ChainCounters
   readonly degraded_reason?: string
@@ -30,7 +30,7 @@ export function stageAfterRoute(action: RouteAction, counters: ChainCounters): N
   return { stage: 'nl_classify', counters: { ...counters, retighten_rounds: counters.retighten_rounds + 1 } }
 }
 
-export interface RefineBounds {
+interface RefineBounds {
   readonly max_iterations: number
   /** What would be asked next was asked before: another round would find the same. */
   readonly repeats: boolean

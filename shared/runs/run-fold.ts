@@ -97,7 +97,7 @@ export interface ApprovalFold {
 }
 
 /** A stage of the research chain, at its step `n`; `ref` is the state of the chain after it. */
-export interface StageFold {
+interface StageFold {
   readonly stage: Stage
   readonly n: number
   readonly at: string

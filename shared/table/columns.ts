@@ -39,7 +39,7 @@ export function columnNameProblem(name: string): string | undefined {
 
 export const COLUMN_TYPES = ['text', 'number', 'integer', 'boolean', 'date'] as const
 
-export type ColumnType = (typeof COLUMN_TYPES)[number]
+type ColumnType = (typeof COLUMN_TYPES)[number]
 
 /** What a column is declared as; one that is not said to be optional is required. */
 export type ColumnRule =

@@ -4,7 +4,7 @@ export const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as co
 export type Encoding = (typeof ENCODINGS)[number]
 
 /** `problem`: what was seen and what to say, without the name of what was read. */
-export type DecodedText = { readonly text: string } | { readonly problem: string }
+type DecodedText = { readonly text: string } | { readonly problem: string }
 
 /**
  * The text of bytes, without its byte order mark. A mark counts more than what was said, and without either the bytes

@@ -1,7 +1,7 @@
 import { type Citation, citationsIn } from './citations.ts'
 
 /** One quotation of a text: what stands between the marks, and where it stands with them (UTF-16 units). */
-export interface Quotation {
+interface Quotation {
   readonly quote: string
   readonly at: number
   readonly end: number

@@ -4,8 +4,7 @@ import { eventPosition, type RunFold, type StepFold } from '../runs/run-fold.ts'
 import { unpricedTokens, usedByEvent } from '../runs/usage-cost.ts'
 
 /** One attempt as its events tell it. */
-export interface AttemptView
-  extends Pick<StepFold, 'epoch' | 'attempt' | 'item' | 'state' | 'started_at' | 'ended_at'> {
+interface AttemptView extends Pick<StepFold, 'epoch' | 'attempt' | 'item' | 'state' | 'started_at' | 'ended_at'> {
   readonly inputs_hash?: string
   readonly context_version?: number
   /** foreach: how many items began with it. */

@@ -7,7 +7,7 @@ import { Refused } from '../terminal/refused.ts'
 import type { Templates } from './deploy-summary.ts'
 
 /** One synthesis of a stage: what is shown of it is what is deployed. */
-export interface Synthesis {
+interface Synthesis {
   readonly templates: Templates
   /** The only hosts gates and webhooks may reach, empty = none; absent = any public one. */
   readonly egress?: readonly string[]

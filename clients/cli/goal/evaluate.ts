@@ -76,7 +76,7 @@ export async function answerGoalLines(session: Session, answer: LineAnswer): Pro
 }
 
 /** What one line is answered with; `value` is undefined where it is no JSON. */
-export type LineAnswer = (value: unknown, number: number) => object
+type LineAnswer = (value: unknown, number: number) => object
 
 const AttemptSchema = z.object({ fingerprint: z.string().nullish(), unmet: z.array(z.string()) })
 

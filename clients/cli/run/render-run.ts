@@ -4,7 +4,7 @@ import { costWords, count, durationWords, skipWords } from '../terminal/format.t
 import { cut, cutMiddle, displayWidth, oneLine } from '../terminal/text.ts'
 
 /** How much room there is, and the time for what still runs (milliseconds since 1970). */
-export interface Canvas {
+interface Canvas {
   readonly columns: number
   /** Lines the answer may have; blocks that do not fit are counted instead. */
   readonly rows: number

@@ -5,7 +5,7 @@ export type BlockDiff = RunDiff['blocks'][number]
 type BlockSide = NonNullable<BlockDiff['a']>
 
 /** One line of a comparison, both sides in words. */
-export interface Difference {
+interface Difference {
   readonly what: string
   readonly a: string
   readonly b: string

@@ -1,5 +1,5 @@
 /** A shortcut as it is matched: `keys` is one key (`a`, `?`) or two typed after one another (`g r`). */
-export interface KeyBinding {
+interface KeyBinding {
   readonly keys: string
 }
 

@@ -45,7 +45,7 @@ export function useAnswer<T>(key: string, ask: () => Promise<T>, every_ms?: numb
   return { ...forKey(state, key), reload: load }
 }
 
-export interface State<T> {
+interface State<T> {
   readonly key: string
   readonly value: T | undefined
   readonly problem: ApiProblem | undefined
@@ -57,7 +57,7 @@ function forKey<T>(state: State<T>, key: string): State<T> {
   return state.key === key ? state : { key, value: undefined, problem: undefined, isLoading: true }
 }
 
-export interface Change {
+interface Change {
   readonly isBusy: boolean
   readonly problem: ApiProblem | undefined
   /** Does nothing while the one before is on its way. Undefined: refused, and `problem` says why. */

@@ -16,7 +16,7 @@ import {
 import type { ExecutionEnd, Journal, JournalledExecution } from './journal.ts'
 import { clearDefinitions, createDefinitions, idWithParts, isPart, keepWithParts } from './kept-machines.ts'
 
-export interface LocalMachineDeps {
+interface LocalMachineDeps {
   /** Calls the function of that name as Lambda would; the signal aborts when nobody waits for the answer any more. */
   invoke(functionName: string, payload: Json, signal: AbortSignal): Promise<Json>
   readonly clock: Clock

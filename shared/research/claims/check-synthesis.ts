@@ -116,7 +116,7 @@ export interface CheckedLine {
 }
 
 /** An answer as it was published, with why it is less than it could be. */
-export interface PublishedAnswer {
+interface PublishedAnswer {
   readonly topic: string
   readonly synthesis: string
   readonly degraded: readonly string[]
