@@ -89,3 +89,5 @@ function afterEnd(retention_days: number): number {
 function seconds(from: number, days: number): AttributeValue {
   return as.number(Math.floor((from + days * DAY_MS) / 1_000))
 }
+
+export const DAY_SEC = 86_400

@@ -5,6 +5,7 @@ import { appendOn } from './append.ts'
 import { approvalsOn } from './approvals.ts'
 import { eventLogOn } from './event-log.ts'
 import { listsOn } from './lists.ts'
+import { notedRequestsOn } from './noted-requests.ts'
 import { artifactsOn, cachedResultsOn, contextOn, joinsOn, projectionsOn } from './run-items.ts'
 import { withRunMetrics } from './run-metrics.ts'
 import { headsOn, runsOn } from './runs.ts'
@@ -14,7 +15,6 @@ import {
   goalAttemptsOn,
   leasesOn,
   lineageOn,
-  notedRequestsOn,
   requestRateOn,
   runQueueOn,
   startHoldsOn,
