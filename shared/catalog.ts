@@ -33,6 +33,7 @@ export const FUNCTIONS: readonly FunctionLine[] = [
       'inputs',
       'isolate',
       'http',
+      'services',
       'shell',
       'waker',
       'telemetry',

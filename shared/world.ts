@@ -10,6 +10,7 @@ import type { Providers } from './providers/provider.ts'
 import type { Anchor, Anchors } from './runs/anchors.ts'
 import type { Machine } from './runs/machine.ts'
 import type { LeasePool, RunKey, RunStore } from './runs/run-store.ts'
+import type { Services } from './services/service-keys.ts'
 import type { Settings } from './settings/settings.ts'
 import type { Slack, SlackWork } from './slack/slack-port.ts'
 import type { Telemetry } from './telemetry/telemetry-port.ts'
@@ -65,6 +66,8 @@ export interface World {
   /** Absent where the settings name no workspace. */
   readonly slack?: Slack | undefined
   readonly webhooks: Webhooks
+  /** Keys of services that blocks of the handler `http` ask. */
+  readonly services: Services
   /** Absent where the settings name no collector. */
   readonly telemetry?: Telemetry | undefined
   readonly tokens: Tokens

@@ -37,12 +37,16 @@ function withoutSecrets(settings: Settings): Settings {
         : {}),
     },
   ])
+  const services = Object.entries(settings.services).map(([name, service]) => {
+    return [name, { ...service, url: new URL('/', service.url).href }]
+  })
   const { telemetry } = settings
   const { webhook, ...research } = settings.research
   return {
     ...settings,
     ...(telemetry === undefined ? {} : { telemetry: withoutPath(telemetry) }),
     providers: Object.fromEntries(providers),
+    services: Object.fromEntries(services),
     // Chat services put the secret into the path.
     webhooks: settings.webhooks.map((endpoint) => ({ ...endpoint, url: new URL('/', endpoint.url).href })),
     research: webhook === undefined ? research : { ...research, webhook: withoutCredentials(webhook) },

@@ -256,6 +256,7 @@ async function dispatchHandler(
     block_id: id,
     epoch,
     attempt,
+    idempotency_key: callKey(call, attempt, 0),
     feedback,
     task_gates: dag.task_gates ?? [],
     async judge(gates, facts) {

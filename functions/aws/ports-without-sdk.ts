@@ -2,6 +2,7 @@ import { Fault } from '../../shared/errors.ts'
 import type { Inputs } from '../../shared/ports/objects.ts'
 import { PLACE_PROVIDERS, type Providers } from '../../shared/providers/provider.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
+import { openServices, type Services } from '../../shared/services/service-keys.ts'
 import { openWebhooks, type Webhooks } from '../../shared/webhooks/signing.ts'
 import type { Waker } from '../../shared/world.ts'
 import type { Core } from './core.ts'
@@ -59,6 +60,13 @@ export function openInputs(): Inputs {
 /** The Webhooks port: keys are secrets of Systems Manager or Secrets Manager. */
 export function openWebhookKeys({ settings, secrets }: Pick<Core, 'settings' | 'secrets'>): Webhooks {
   return openWebhooks(settings.webhooks, async ({ secret }) =>
+    secret === undefined ? undefined : secrets?.read({ secret }),
+  )
+}
+
+/** The Services port: keys are secrets of Systems Manager or Secrets Manager. */
+export function openServiceKeys({ settings, secrets }: Pick<Core, 'settings' | 'secrets'>): Services {
+  return openServices(settings.services, async ({ secret }) =>
     secret === undefined ? undefined : secrets?.read({ secret }),
   )
 }

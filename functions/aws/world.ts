@@ -74,6 +74,7 @@ const PORTS: Readonly<Record<Port, true>> = {
   documents: true,
   slack: true,
   webhooks: true,
+  services: true,
   tokens: true,
   health: true,
   anchors: true,

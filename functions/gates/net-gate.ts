@@ -5,37 +5,61 @@ import * as https from 'node:https'
 import type { LookupFunction } from 'node:net'
 import * as z from 'zod'
 import type { LimitedAnswer, LimitedRequest, SignedMessage } from '../../shared/gates/gate-ports.ts'
+import { findService } from '../../shared/services/settings.ts'
+import type { Settings } from '../../shared/settings/settings.ts'
 import type { Json } from '../../shared/text/json.ts'
 import { safeOneLine } from '../../shared/text/redact.ts'
 import { functionHandler } from '../handler.ts'
-import { addressProblem, checkTarget, portOf, type TargetPolicy } from './net-target.ts'
+import { addressProblem, checkTarget, portOf, servicePolicy, type TargetPolicy } from './net-target.ts'
 
 /** What may stand in a header: printable ASCII on one line. */
 const header = z.string().regex(/^[\x20-\x7e]{1,500}$/)
 
-const RequestSchema = z.strictObject({
-  method: z.enum(['GET', 'HEAD', 'POST']),
-  url: z.string(),
-  timeout_ms: z.int().min(1),
-  follow: z.literal(false).exactOptional(),
-  body: z.custom<Json>(() => true).exactOptional(),
-  signed: z
-    .strictObject({
-      id: header,
-      timestamp: z.int().min(0),
-      signature: header,
-      text: z.string().max(1_048_576),
-    })
-    .exactOptional(),
-})
+const RequestSchema = z
+  .strictObject({
+    method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']),
+    url: z.string(),
+    timeout_ms: z.int().min(1),
+    follow: z.literal(false).exactOptional(),
+    body: z.custom<Json>(() => true).exactOptional(),
+    signed: z
+      .strictObject({
+        id: header,
+        timestamp: z.int().min(0),
+        signature: header,
+        text: z.string().max(1_048_576),
+      })
+      .exactOptional(),
+    service: z
+      .strictObject({
+        name: z.string().min(1).max(64),
+        headers: z.record(z.string().regex(/^[a-z][a-z0-9-]{0,63}$/), z.string().regex(/^[\x20-\x7e]{0,4200}$/)),
+      })
+      .exactOptional(),
+  })
+  .refine(
+    ({ method, service }) => service !== undefined || !['PUT', 'PATCH', 'DELETE'].includes(method),
+    'a method of services only',
+  )
 
-/** The function of http and webhook gates, and of webhooks: it has no right but to log, and reaches nothing the operator did not allow. */
+/** The function of http and webhook gates, of webhooks, and of services: it has no right but to log, and reaches nothing the operator did not allow. */
 export const handler = functionHandler({
   name: 'net-gate',
   input: RequestSchema,
-  run: (request, { settings }, { signal }) =>
-    limitedRequest(request, { policy: { ...settings.http_gates, own_port: settings.port }, signal }),
+  async run(request, { settings }, { signal }) {
+    const policy = policyOf(request, settings)
+    if (policy !== undefined) return limitedRequest(request, { policy, signal })
+    return { kind: 'refused', reason: 'the settings of net-gate name no such service' }
+  },
 })
+
+/** Of a service its own settings, of which nothing is taken from the caller; undefined = there is none of that name. */
+function policyOf({ service }: LimitedRequest, { http_gates, services, port }: Settings): TargetPolicy | undefined {
+  const policy = { ...http_gates, own_port: port }
+  if (service === undefined) return policy
+  const named = findService(services, service.name)
+  return named === undefined ? undefined : servicePolicy(named, policy)
+}
 
 /** However much time a gate asks for. */
 const MAX_MS = 30_000
@@ -76,7 +100,8 @@ async function follow(
   let url = allowed(request.url, policy)
   for (let redirects = 0; ; redirects += 1) {
     const reply = await sendOnce(url, request, { policy, resolve, signal })
-    const next = request.follow === false || request.method === 'POST' ? undefined : nextOf(url, reply)
+    const isFollowed = request.follow !== false && (request.method === 'GET' || request.method === 'HEAD')
+    const next = isFollowed ? nextOf(url, reply) : undefined
     if (next === undefined) return answered(url, reply, request)
     reply.leave()
     if (redirects === MAX_REDIRECTS) throw new Refusal(`more than ${MAX_REDIRECTS} redirects`)
@@ -99,7 +124,7 @@ function afterRedirect(text: string, policy: TargetPolicy): URL {
 }
 
 /** Where a redirect leads, as it is written where it is absolute; undefined when the reply is none. */
-function nextOf(url: URL, { status, location }: Reply): string | undefined {
+function nextOf(url: URL, { status, headers: { location } }: Reply): string | undefined {
   if (location === undefined || !REDIRECTS.has(status)) return undefined
   if (/^[a-z][a-z0-9+.-]*:/i.test(location)) return location
   // The parser takes a backslash for a slash: two of them would begin a host.
@@ -107,16 +132,33 @@ function nextOf(url: URL, { status, location }: Reply): string | undefined {
   return URL.parse(location, url.href)?.href ?? location
 }
 
-async function answered(url: URL, reply: Reply, { signed }: LimitedRequest): Promise<LimitedAnswer> {
+async function answered(url: URL, reply: Reply, { signed, service }: LimitedRequest): Promise<LimitedAnswer> {
   const { href } = url
   if (signed !== undefined) return taken(url, reply)
   const { body, cut } = await reply.read()
-  return { kind: 'answered', status: reply.status, url: href, body, ...(cut ? { body_cut: true as const } : {}) }
+  const told = service === undefined ? {} : { headers: headersTold(reply.headers) }
+  return {
+    kind: 'answered',
+    status: reply.status,
+    url: href,
+    body,
+    ...(cut ? { body_cut: true as const } : {}),
+    ...told,
+  }
+}
+
+/** Cookies are for a browser, and mostly secrets. */
+function headersTold(headers: http.IncomingHttpHeaders): Readonly<Record<string, string>> {
+  const { 'set-cookie': _, ...told } = headers
+  return Object.fromEntries(
+    Object.entries(told).flatMap(([name, value]) => (value === undefined ? [] : [[name, [value].flat().join(', ')]])),
+  )
 }
 
 /** What a receiver answers to a message is its status: a body that never ends makes no delivery undone. */
-function taken({ href }: URL, { status, retry_after, leave }: Reply): LimitedAnswer {
+function taken({ href }: URL, { status, headers, leave }: Reply): LimitedAnswer {
   leave()
+  const { 'retry-after': retry_after } = headers
   const later = retry_after === undefined ? {} : { retry_after: retry_after.slice(0, 100) }
   return { kind: 'answered', status, url: href, body: '', ...later }
 }
@@ -141,8 +183,7 @@ const MAX_HEADER_BYTES = 16_384
 /** The head of an answer. Its body is read or left: nothing holds the connection open after either. */
 interface Reply {
   readonly status: number
-  readonly location: string | undefined
-  readonly retry_after: string | undefined
+  readonly headers: http.IncomingHttpHeaders
   read(): Promise<Body>
   leave(): void
 }
@@ -162,7 +203,7 @@ interface Wire {
 /** One request to one checked URL, on a connection of its own, without a redirect. Throws Refusal and network errors. */
 async function sendOnce(
   url: URL,
-  { method, body, signed }: Pick<LimitedRequest, 'method' | 'body' | 'signed'>,
+  { method, body, signed, service }: Pick<LimitedRequest, 'method' | 'body' | 'signed' | 'service'>,
   { policy, resolve, signal }: Wire,
 ): Promise<Reply> {
   const port = portOf(url)
@@ -171,7 +212,11 @@ async function sendOnce(
   const { Agent, request } = url.protocol === 'https:' ? https : http
   const outgoing = request(url, {
     method,
-    headers: { ...headersOf(sent), ...(signed === undefined ? {} : signedHeaders(signed)) },
+    headers: {
+      ...headersOf(sent),
+      ...(signed === undefined ? {} : signedHeaders(signed)),
+      ...(service === undefined ? {} : { 'user-agent': 'sluice/1', ...service.headers }),
+    },
     // Of its own: no socket of an earlier request, no proxy of the environment.
     agent: new Agent({ keepAlive: false }),
     lookup: checkedLookup(port, policy, resolve),
@@ -187,8 +232,7 @@ async function sendOnce(
   // Its own signal too: a request that was let go of without an error (status 101) says nothing any more.
   const [response] = (await once(outgoing, 'response', { signal })) as [http.IncomingMessage]
   const { statusCode: status = 0, headers } = response
-  const { location, 'retry-after': retry_after } = headers
-  return { status, location, retry_after, read: () => readBody(response), leave: () => outgoing.destroy() }
+  return { status, headers, read: () => readBody(response), leave: () => outgoing.destroy() }
 }
 
 /** Nothing of the caller's: no cookie, no credential, and a body as it is, so that there is nothing to unpack. */

@@ -1,11 +1,33 @@
 import { BlockList, isIP } from 'node:net'
 import { type HttpGateSettings, hostListProblem } from '../../shared/gates/settings.ts'
+import { isBelowService, type ServiceSettings } from '../../shared/services/settings.ts'
 import { safeOneLine } from '../../shared/text/redact.ts'
 import { strictUrl } from '../../shared/text/url.ts'
 
 /** What the operator allows, and the port where the local place itself listens. */
 export interface TargetPolicy extends HttpGateSettings {
   readonly own_port: number
+  /** Nothing but what is below its URL is asked: a request of a service. */
+  readonly service?: Pick<ServiceSettings, 'url' | 'private'>
+}
+
+/**
+ * What a service may be asked: naming it is what allows its host and port, and where it is private its network. Hosts the
+ * operator denies stay denied, and so does what was never his to allow: metadata of clouds, the API of this place.
+ */
+export function servicePolicy(
+  service: Pick<ServiceSettings, 'url' | 'private'>,
+  { deny_hosts, own_port }: Pick<TargetPolicy, 'deny_hosts' | 'own_port'>,
+): TargetPolicy {
+  const url = new URL(service.url)
+  return {
+    service,
+    hosts: [url.hostname],
+    ports: [portOf(url)],
+    deny_hosts,
+    loopback: service.private,
+    own_port,
+  }
 }
 
 type Target = { readonly ok: true; readonly url: URL } | { readonly ok: false; readonly reason: string }
@@ -21,6 +43,8 @@ export function checkTarget(text: string, policy: TargetPolicy): Target {
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     return refused(`scheme ${url.protocol} is not http or https`)
   if (url.username !== '' || url.password !== '') return refused('a URL with a user name or password is not asked')
+  const { service } = policy
+  if (service !== undefined && !isBelowService(service, text)) return refused('it is not below the URL of the service')
   const reason = portProblem(url, policy) ?? hostProblem(url.hostname, policy) ?? literalProblem(url, policy)
   return reason === undefined ? { ok: true, url } : refused(reason)
 }
@@ -28,7 +52,10 @@ export function checkTarget(text: string, policy: TargetPolicy): Target {
 /** Why an address may not be connected to; undefined = it may. */
 export function addressProblem(address: string, port: number, policy: TargetPolicy): string | undefined {
   const special = nonPublicAddressKind(address)
-  if (special === undefined) return undefined
+  const { service } = policy
+  if (special === undefined)
+    return service?.url.startsWith('http:') ? 'a public address: that is asked over https' : undefined
+  if (service?.private === true && isPrivate(address)) return undefined
   if (!policy.loopback || !isLoopback(address)) return `an address that is not public (${special})`
   return port === policy.own_port ? 'the API of this place itself' : undefined
 }
@@ -45,7 +72,8 @@ function portProblem(url: URL, { ports }: TargetPolicy): string | undefined {
   return `port ${port} is not allowed; an operator adds it to http_gates.ports in sluice.yaml`
 }
 
-function hostProblem(host: string, { hosts, deny_hosts, loopback }: TargetPolicy): string | undefined {
+function hostProblem(host: string, policy: TargetPolicy): string | undefined {
+  const { hosts, deny_hosts } = policy
   if (host.endsWith('.')) return `host ${host} ends with a dot; write it without`
   const problem = hostListProblem(host, { hosts, deny_hosts })
   if (problem !== undefined) return problem
@@ -53,7 +81,7 @@ function hostProblem(host: string, { hosts, deny_hosts, loopback }: TargetPolicy
   if (!isListed && OWN_API.test(host)) {
     return `host ${host} may be this deployment's own API; if it is not, an operator adds it to http_gates.hosts`
   }
-  if (!loopback && LOCALHOST.test(host)) return `host ${host} is this machine; ${LOOPBACK_FIX}`
+  if (!policy.loopback && LOCALHOST.test(host)) return `host ${host} is this machine; ${fixOf(policy)}`
   return undefined
 }
 
@@ -64,7 +92,11 @@ function hostProblem(host: string, { hosts, deny_hosts, loopback }: TargetPolicy
 const OWN_API =
   /(?:^|\.)execute-api\.[a-z0-9-]+\.(?:vpce\.)?(?:amazonaws\.com(?:\.cn)?|api\.aws)$|\.lambda-url\.[a-z0-9-]+\.on\.(?:aws|amazonwebservices\.com\.cn)$/
 const LOCALHOST = /^(?:.+\.)?localhost$|^localhost\.localdomain$|^ip6-(?:localhost|loopback)$/
-const LOOPBACK_FIX = 'in the local place an operator allows that with http_gates.loopback in sluice.yaml'
+
+function fixOf({ service }: TargetPolicy): string {
+  const key = service === undefined ? 'http_gates.loopback' : 'private: true of the service'
+  return `in the local place an operator allows that with ${key} in sluice.yaml`
+}
 
 /** A literal address is never looked up, so the check at that moment would miss it. */
 function literalProblem(url: URL, policy: TargetPolicy): string | undefined {
@@ -72,7 +104,7 @@ function literalProblem(url: URL, policy: TargetPolicy): string | undefined {
   if (isIP(host) === 0) return undefined
   const problem = addressProblem(host, portOf(url), policy)
   if (problem === undefined) return undefined
-  const fix = isLoopback(host) && !policy.loopback ? `; ${LOOPBACK_FIX}` : ''
+  const fix = isLoopback(host) && !policy.loopback ? `; ${fixOf(policy)}` : ''
   return `${url.hostname} is ${problem}${fix}`
 }
 
@@ -100,10 +132,19 @@ export function isLoopback(address: string): boolean {
   return isIP(address) === 6 && !address.includes('%') && LOOPBACK.check(address, 'ipv6') && !MAPPED.test(address)
 }
 
+/** Networks of one's own, where a service may be that the operator calls private; not where AWS keeps metadata in IPv6. */
+function isPrivate(address: string): boolean {
+  if (isIP(address) === 4) return PRIVATE.check(address)
+  if (isIP(address) !== 6 || address.includes('%') || MAPPED.test(address)) return false
+  return PRIVATE.check(address, 'ipv6') && !METADATA.check(address, 'ipv6')
+}
+
 /** BlockList looks through `::ffff:127.0.0.1`; we do not. */
 const MAPPED = /ffff|\./i
 
 const LOOPBACK = listOf(['127.0.0.0/8', '::1/128'])
+const PRIVATE = listOf(['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'])
+const METADATA = listOf(['fd00:ec2::/32'])
 const GLOBAL_UNICAST = listOf(['2000::/3'])
 
 const IPV4 = named([

@@ -61,6 +61,8 @@ export interface ChosenRights extends Asked {
   readonly key?: string | undefined
   /** ARNs of the secrets webhooks are signed with, and of headers of spans; absent = there are none. */
   readonly webhooks?: readonly string[]
+  /** ARNs of the secrets that hold keys of services; absent = there are none. */
+  readonly services?: readonly string[]
   readonly telemetry?: readonly string[]
   /** Callers come with a bearer credential; absent = they are signed by IAM. */
   readonly auth?: 'token' | 'jwt' | undefined
@@ -79,6 +81,7 @@ const BY_CHOICE = {
   'judge.models': ({ judge }: ChosenRights, stack: Stack) => askedStatements(judge?.models ?? [], stack),
   'slack.verify': ({ slack }: ChosenRights) => (slack?.signing ?? []).map(secretStatement),
   'webhooks.sign': ({ webhooks = [] }: ChosenRights) => webhooks.map(secretStatement),
+  'services.key': ({ services = [] }: ChosenRights) => services.map(secretStatement),
   'telemetry.secrets': ({ telemetry = [] }: ChosenRights) => telemetry.map(secretStatement),
   'slack.call': ({ slack }: ChosenRights) => (slack === undefined ? [] : [secretStatement(slack.token)]),
 } as const

@@ -66,6 +66,8 @@ export function buildApp({ app, deploy, settings, dags, built }: AppParts): void
   const { hosts } = settings.http_gates
   // `sluice deploy` tells it. As text: an empty list means none at all, and must not be dropped as nothing.
   if (hosts !== undefined) machines.addMetadata('sluice:egress', JSON.stringify(hosts))
+  const services = Object.entries(settings.services).map(([name, { url }]) => `${name} (${new URL(url).host})`)
+  if (services.length > 0) machines.addMetadata('sluice:services', JSON.stringify(services))
   machines.addStackDependency(data, 'its functions name the table and the bucket')
   for (const one of anchors) machines.addStackDependency(one, 'write-anchor names its bucket')
   api.addStackDependency(machines, 'a route names start-run')
@@ -93,6 +95,7 @@ function chosenOf(settings: Settings, deploy: DeploySettings): ChosenRights {
     reserved: settings.reserved_concurrency,
     slack: slackOf(settings),
     webhooks: webhookSecretsOf(settings),
+    services: secretsOf(settings.services),
     telemetry: telemetrySecretsOf(settings),
     anchors: settings.audit.anchor !== 'none',
     auth: deploy.auth.mode === 'iam' ? undefined : deploy.auth.mode,
@@ -110,8 +113,8 @@ function askedBy(
   return { secrets: secretsOf(asked), models: modelsOf(asked).filter(({ id }) => id === model) }
 }
 
-/** Each ARN once: two providers may share a key. */
-function secretsOf(providers: Settings['providers']): readonly string[] {
+/** Each ARN once: two providers, or services, may share a key. */
+function secretsOf(providers: Settings['providers'] | Settings['services']): readonly string[] {
   const arns = Object.values(providers).flatMap((provider) => ('key' in provider ? (provider.key?.secret ?? []) : []))
   return [...new Set(arns)]
 }

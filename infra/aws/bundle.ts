@@ -101,17 +101,19 @@ function generated(parts: BundleParts): Plugin {
   }
 }
 
-function namedClients({ providers, slack, webhooks, telemetry }: Settings): NamedClients {
+function namedClients({ providers, services, slack, webhooks, telemetry }: Settings): NamedClients {
   const all = Object.values(providers)
   const ofProviders = all.map((provider) => ('key' in provider ? provider.key?.secret : undefined))
   const ofSlack = slack === undefined ? [] : [slack.token, slack.signing_secret].flat().map(({ secret }) => secret)
   const ofWebhooks = webhooks.flatMap(({ key }) => [key].flat()).map(({ secret }) => secret)
   const ofHeaders = Object.values(telemetry?.otlp.headers ?? {}).map(({ secret }) => secret)
-  const services = new Set([...ofProviders, ...ofSlack, ...ofWebhooks, ...ofHeaders].map((arn) => arn?.split(':')[2]))
+  const ofServices = Object.values(services).map(({ key }) => key?.secret)
+  const arns = [...ofProviders, ...ofServices, ...ofSlack, ...ofWebhooks, ...ofHeaders]
+  const keepers = new Set(arns.map((arn) => arn?.split(':')[2]))
   return {
     bedrock: all.some(({ type }) => type === 'bedrock'),
-    ssm: services.has('ssm'),
-    secretsmanager: services.has('secretsmanager'),
+    ssm: keepers.has('ssm'),
+    secretsmanager: keepers.has('secretsmanager'),
     webhooks: webhooks.length > 0,
     ...(telemetry === undefined ? {} : { spans: ofHeaders.length > 0 ? 'with_key' : 'plain' }),
   }

@@ -110,6 +110,7 @@ const OPENERS: Readonly<Record<string, Opener>> = {
   documents: ['documents', 'openDocuments'],
   slack: ['slack', 'openSlackClient'],
   webhooks: ['ports-without-sdk', 'openWebhookKeys'],
+  services: ['ports-without-sdk', 'openServiceKeys'],
   tokens: ['tokens', 'openTokens'],
   health: ['health', 'openHealth'],
   anchors: ['anchors', 'openAnchors'],

@@ -43,6 +43,7 @@ const PORTS_WITH_RIGHTS = new Set([
   'shell',
   'slack',
   'webhooks',
+  'services',
   'tokens',
   'health',
   'anchors',
@@ -64,6 +65,7 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     'secrets.read',
     'models.ask',
     'http.request',
+    'services.key',
     'shell.run',
     'tokens.read',
   ],
@@ -287,6 +289,7 @@ export type Right =
   | 'slack.verify'
   | 'slack.call'
   | 'webhooks.sign'
+  | 'services.key'
   | 'webhooks.nudge'
   | 'outbox.anchor'
   | 'anchors.put'

@@ -28,6 +28,7 @@ export function readStageSettings(
     ...providerIssues(settings),
     ...loopbackIssues(settings),
     ...webhookIssues(settings),
+    ...serviceIssues(settings),
     ...auditIssues(settings),
   ]
   if (issues.length === 0) return settings
@@ -44,10 +45,13 @@ function readText(path: string, file: string): string {
   }
 }
 
-function keysWithoutSecret({ providers, slack, webhooks, telemetry }: Settings): readonly Issue[] {
+function keysWithoutSecret({ providers, services, slack, webhooks, telemetry }: Settings): readonly Issue[] {
   const message = 'on AWS a key is read from Secrets Manager or Systems Manager; add secret: ARN'
   const ofProviders = Object.entries(providers).flatMap(([name, provider]) =>
     'key' in provider && provider.key !== undefined ? [{ path: `providers.${name}.key`, key: provider.key }] : [],
+  )
+  const ofServices = Object.entries(services).flatMap(([name, { key }]) =>
+    key === undefined ? [] : [{ path: `services.${name}.key`, key }],
   )
   const ofSlack = slack === undefined ? [] : slackKeys(slack)
   const ofWebhooks = webhooks.flatMap(({ key }, i) =>
@@ -57,7 +61,7 @@ function keysWithoutSecret({ providers, slack, webhooks, telemetry }: Settings):
     path: `telemetry.otlp.headers.${name}`,
     key,
   }))
-  return [...ofProviders, ...ofSlack, ...ofWebhooks, ...ofHeaders].flatMap(({ path, key }) =>
+  return [...ofProviders, ...ofServices, ...ofSlack, ...ofWebhooks, ...ofHeaders].flatMap(({ path, key }) =>
     key.secret === undefined ? [{ path, message }] : [],
   )
 }
@@ -91,6 +95,15 @@ function loopbackIssues({ http_gates }: Settings): readonly Issue[] {
 function webhookIssues({ webhooks }: Settings): readonly Issue[] {
   const message = 'on AWS a webhook is asked over https; http is for this machine, in the local place'
   return webhooks.flatMap(({ url }, i) => (url.startsWith('https:') ? [] : [{ path: `webhooks.${i}.url`, message }]))
+}
+
+/** net-gate is in no network of anybody's: there is nothing private it could reach, and on its own machine is Lambda's runtime. */
+function serviceIssues({ services }: Settings): readonly Issue[] {
+  const message =
+    'private is for the local place: on AWS requests leave from no network of yours. Give the service a public https URL, or keep a sluice.<stage>.yaml for this stage'
+  return Object.entries(services).flatMap(([name, service]) =>
+    service.private ? [{ path: `services.${name}.private`, message }] : [],
+  )
 }
 
 /** A record whose anchor may be taken away while it is kept is no better than one without. Records are kept 91 days at least. */

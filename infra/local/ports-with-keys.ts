@@ -7,6 +7,7 @@ import { Fault } from '../../shared/errors.ts'
 import type { Clock, Ids, Log } from '../../shared/ports/host.ts'
 import type { ObjectStore } from '../../shared/ports/objects.ts'
 import { PROVIDER_FILES } from '../../shared/providers/provider.ts'
+import { openServices, type Services } from '../../shared/services/service-keys.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import type { Slack } from '../../shared/slack/slack-port.ts'
 import type { Telemetry } from '../../shared/telemetry/telemetry-port.ts'
@@ -25,7 +26,7 @@ function providerKeys(held: ReadonlyMap<string, string>): ReadKey {
   }
 }
 
-/** One sentence for each provider, secret of Slack, webhook or header of spans, whose key is not there: a place starts without it. */
+/** One sentence for each provider, service, secret of Slack, webhook or header of spans, whose key is not there: a place starts without it. */
 export function missingKeys(settings: Settings, held: ReadonlyMap<string, string>): readonly string[] {
   const ofProviders = Object.entries(settings.providers).flatMap(([name, provider]) => {
     if (!('key' in provider) || provider.key === undefined) return []
@@ -33,13 +34,15 @@ export function missingKeys(settings: Settings, held: ReadonlyMap<string, string
     const isThere = env !== undefined && (held.get(env) ?? '').trim() !== ''
     return isThere ? [] : [`provider "${name}" cannot be asked: ${whyMissing(env)}`]
   })
-  const ofOthers = [missingSlackKeys, missingWebhookKeys, missingTelemetryKeys].flatMap((of) => of(settings, held))
+  const ofOthers = [missingServiceKeys, missingSlackKeys, missingWebhookKeys, missingTelemetryKeys].flatMap((of) =>
+    of(settings, held),
+  )
   return [...ofProviders, ...ofOthers]
 }
 
-function whyMissing(env: string | undefined): string {
+function whyMissing(env: string | undefined, of = 'providers'): string {
   return env === undefined
-    ? `its key is only where AWS keeps it. Add env: NAME to providers.*.key in sluice.yaml for this place.`
+    ? `its key is only where AWS keeps it. Add env: NAME to ${of}.*.key in sluice.yaml for this place.`
     : `environment variable ${env} is not set. Set it and start the place again.`
 }
 
@@ -122,6 +125,24 @@ function whySecretMissing(env: string | undefined): string {
 /** The Webhooks port of this place: keys by environment variable. */
 export function createWebhooks({ webhooks }: Settings, held: ReadonlyMap<string, string>): Webhooks {
   return openWebhooks(webhooks, async ({ env }) => (env === undefined ? undefined : held.get(env)))
+}
+
+/** The Services port of this place: keys by environment variable. */
+export function createServices({ services }: Settings, held: ReadonlyMap<string, string>): Services {
+  return openServices(services, async ({ env }) => (env === undefined ? undefined : held.get(env)))
+}
+
+/** The environment variables that hold their keys. */
+export function serviceKeyNames({ services }: Settings): readonly string[] {
+  return Object.values(services).flatMap(({ key }) => key?.env ?? [])
+}
+
+/** One sentence for each service with a key that is not there. */
+function missingServiceKeys({ services }: Settings, held: ReadonlyMap<string, string>): readonly string[] {
+  return Object.entries(services).flatMap(([name, { key }]) => {
+    if (key === undefined || (held.get(key.env ?? '') ?? '').trim() !== '') return []
+    return [`service "${name}" cannot be asked: ${whyMissing(key.env, 'services')}`]
+  })
 }
 
 /** The environment variables that hold their keys. */

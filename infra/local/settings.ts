@@ -6,7 +6,7 @@ import { Fault } from '../../shared/errors.ts'
 import type { ProviderSettings } from '../../shared/providers/settings.ts'
 import { parseSettings } from '../../shared/settings/parse.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
-import { slackKeyNames, telemetryKeyNames, webhookKeyNames } from './ports-with-keys.ts'
+import { serviceKeyNames, slackKeyNames, telemetryKeyNames, webhookKeyNames } from './ports-with-keys.ts'
 
 /** What a place is opened with. All folders are absolute. */
 interface PlaceSettings {
@@ -115,14 +115,20 @@ function readFile(path: string): string {
 
 const EnvSchema = z.object({ SLUICE_LOG: z.enum(['info', 'error', '']).optional() })
 
-/** The environment variables that hold keys of providers and webhooks, secrets of Slack, and headers of spans. */
+/** The environment variables that hold keys of providers, services and webhooks, secrets of Slack, and headers of spans. */
 function keyNames(settings: Settings): readonly string[] {
   const { providers, slack } = settings
   const ofProviders = Object.values(providers).flatMap((provider) =>
     'key' in provider ? (provider.key?.env ?? []) : [],
   )
   const ofSlack = slackKeyNames(slack).flatMap(({ env }) => env ?? [])
-  return [...ofProviders, ...ofSlack, ...webhookKeyNames(settings), ...telemetryKeyNames(settings)]
+  return [
+    ...ofProviders,
+    ...serviceKeyNames(settings),
+    ...ofSlack,
+    ...webhookKeyNames(settings),
+    ...telemetryKeyNames(settings),
+  ]
 }
 
 /** An object schema strips what it does not name: nothing else of the environment gets any further. */

@@ -15,7 +15,7 @@ import { createDocuments } from './documents.ts'
 import { openInputs } from './folder-inputs.ts'
 import { openObjects } from './folder-objects.ts'
 import { openGraphStore } from './graph-store/graph-store.ts'
-import { createWebhooks, providerPlace } from './ports-with-keys.ts'
+import { createServices, createWebhooks, providerPlace } from './ports-with-keys.ts'
 import { openRunStore } from './run-store/run-store.ts'
 import { openLocalIndex } from './search-index.ts'
 import { PACKAGE_DAGS } from './settings.ts'
@@ -60,6 +60,7 @@ export function createPorts(parts: Parts): {
     runs: runsWithWebhookNudges(telemetry?.watch(stores.runs) ?? stores.runs, settings.webhooks, outbox.nudge),
     telemetry,
     webhooks: createWebhooks(settings, parts.keys),
+    services: createServices(settings, parts.keys),
     clock,
     ids,
     log,

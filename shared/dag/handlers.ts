@@ -4,6 +4,7 @@ import { SEPARATORS } from '../table/delimited-text.ts'
 import { TABLE_FORMATS, type TableFormat } from '../table/read-rows.ts'
 import { ENCODINGS } from '../text/encodings.ts'
 import type { PortType } from './dag.ts'
+import { ServiceRequestSchema } from './service-request.ts'
 import { TaskStatusSchema } from './task-status.ts'
 
 const ArtifactNameSchema = z
@@ -66,6 +67,8 @@ export const HANDLERS = {
     bom: z.boolean().optional(),
     formulas: FormulasSchema.optional(),
   }),
+  /** Asks a service that the operator named in the settings (docs/dag.md, "http"). */
+  http: ServiceRequestSchema,
   /** Descriptive statistics with confidence intervals of the table in input `table` (JSON rows or CSV text). */
   'table-stats': z.strictObject({
     columns: z.array(z.string()).min(1).max(50).optional(),
@@ -120,11 +123,12 @@ export const HANDLERS_BEYOND_PORTS: Readonly<Partial<Record<string, 'artifacts' 
 export interface HandlerPorts {
   /** Of inputs by these names, where there are such. */
   readonly inputs?: Readonly<Record<string, readonly PortType[]>>
-  /** `one`: exactly one, beside those in `beside`; else at least one. */
+  /** `one`: exactly one, beside those in `beside`, which have types of their own; `may_be_none`: or none; else at least one. */
   readonly outputs: {
     readonly types: readonly PortType[]
     readonly one?: true
-    readonly beside?: readonly string[]
+    readonly may_be_none?: true
+    readonly beside?: Readonly<Record<string, readonly PortType[]>>
   }
 }
 
@@ -133,9 +137,17 @@ export const HANDLER_PORTS: Readonly<Partial<Record<string, HandlerPorts>>> = {
   'read-input': { outputs: { types: ['string', 'json', 'file', 'artifact'], one: true } },
   'read-table': {
     inputs: { file: ['file', 'artifact', 'string', 'json'], table: ['string', 'json', 'file', 'artifact'] },
-    outputs: { types: ['json'], one: true, beside: ['columns'] },
+    outputs: { types: ['json'], one: true, beside: { columns: ['json'] } },
   },
   'write-table': { inputs: { rows: ['json'], columns: ['json'] }, outputs: { types: ['file', 'artifact'] } },
+  http: {
+    outputs: {
+      types: ['json', 'string'],
+      one: true,
+      may_be_none: true,
+      beside: { status: ['number', 'json'], headers: ['json'] },
+    },
+  },
 } satisfies Partial<Record<HandlerName, HandlerPorts>>
 
 /** The format of a table that is written: as said, else by the ending of its name; CSV where that says nothing. */

@@ -13,19 +13,30 @@ type RenderedTemplate =
 /**
  * Substitutes `{{ inputs.x }}` and `{{ inputs.x.y }}` in one pass: strings verbatim, other values as canonical JSON.
  * Only own properties are read, nothing is evaluated, a substituted value is never looked at again, and every other
- * `{{ .. }}` stays as it is. A missing value is an answer of its own, never empty text.
+ * `{{ .. }}` stays as it is. A missing value is an answer of its own, never empty text. `encode` is done to each value's
+ * text, and not to what stands around it.
  */
-export function renderTemplate(text: string, values: Readonly<Record<string, Json>>): RenderedTemplate {
+export function renderTemplate(
+  text: string,
+  values: Readonly<Record<string, Json>>,
+  encode: (value: string) => string = (value) => value,
+): RenderedTemplate {
   const missing = new Set<string>()
-  // A function, since a replacement string would expand `$&` of a value.
-  const rendered = text.replace(BRACES, (whole, inside: string) => {
-    const path = inputPath(inside)
-    if (path === undefined) return whole
+  const rendered = replaceReferences(text, (path) => {
     const value = valueAt(values, path)
     if (value === undefined) missing.add(path.join('.'))
-    return typeof value === 'string' ? value : value === undefined ? '' : canonicalJson(value)
+    return value === undefined ? '' : encode(typeof value === 'string' ? value : canonicalJson(value))
   })
   return missing.size === 0 ? { ok: true, text: rendered } : { ok: false, missing: [...missing] }
+}
+
+/** The text with something else in place of each reference to an input; every other `{{ .. }}` stays as it is. */
+export function replaceReferences(text: string, put: (path: readonly [string, ...string[]]) => string): string {
+  // A function, since a replacement string would expand `$&` of a value.
+  return text.replace(BRACES, (whole, inside: string) => {
+    const path = inputPath(inside)
+    return path === undefined ? whole : put(path)
+  })
 }
 
 /** The value a text that is one placeholder stands for, itself and not as text; undefined = it has none, or is no such text. */

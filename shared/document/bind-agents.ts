@@ -7,6 +7,7 @@ import { type AgentSettings, type ProviderSettings, providerIdentity } from '../
 import type { ResearchSettings } from '../research/settings.ts'
 import type { People } from '../runs/people.ts'
 import type { Safety } from '../runs/safety-settings.ts'
+import { findService, type ServicesSettings, serviceBase } from '../services/settings.ts'
 import { sha256 } from '../text/hash.ts'
 import { canonicalJson } from '../text/json.ts'
 import { didYouMean, listed, quoted, suggest } from '../text/wording.ts'
@@ -17,6 +18,7 @@ export interface Routing extends Pricing {
   readonly research?: ResearchSettings | undefined
   readonly shell_gates?: ShellGateSettings | undefined
   readonly http_gates?: HttpGateSettings | undefined
+  readonly services?: ServicesSettings | undefined
   readonly safety?: Safety | undefined
   readonly approvals?: Pick<People, 'groups' | 'default_group'> | undefined
   readonly people?: People['names']
@@ -113,11 +115,13 @@ type BoundDag = { readonly ok: true; readonly dag: Dag } | { readonly ok: false;
 /**
  * The document a run is pinned to: every ai block has its provider and model, found by its route where it has one, and
  * a hash that also stands for what answers it, so that a kept result of another model or server is not taken for its
- * own. The identity of the DAG stays that of the document as written.
+ * own. The same holds for the service that a block of the handler `http` asks. The identity of the DAG stays that of the
+ * document as written.
  */
 export function bindAgents(dag: Dag, routing: Routing): BoundDag {
   const issues: Issue[] = []
   const blocks = dag.blocks.map((block) => {
+    if (block.mode === 'deterministic') return boundToService(block, routing)
     if (block.mode !== 'ai') return block
     const found = findAgent(block.agent, routing)
     if (found.ok) return boundBlock(block, found, routing)
@@ -141,6 +145,12 @@ function boundBlock(block: AiBlock, found: Extract<FoundAgent, { ok: true }>, { 
     agent,
     hash: sha256(canonicalJson({ block: block.hash, provider, model, system: own ?? '', answers })),
   }
+}
+
+function boundToService(block: Extract<Block, { mode: 'deterministic' }>, { services = {} }: Routing): Block {
+  const service = block.handler === 'http' ? findService(services, String(block.config.service)) : undefined
+  if (service === undefined) return block
+  return { ...block, hash: sha256(canonicalJson({ block: block.hash, service: serviceBase(service) })) }
 }
 
 function issueOf({ id, index }: Block, { code, text, hint }: Extract<FoundAgent, { ok: false }>): Issue {

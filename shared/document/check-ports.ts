@@ -2,12 +2,14 @@ import type { GateUse, PortType } from '../dag/dag.ts'
 import { HANDLER_PORTS, type HandlerPorts, writtenFormat } from '../dag/handlers.ts'
 import { COMPOSITIONS, findComposition, paramsOfCheck, partsOfCheck } from '../gates/check-composition.ts'
 import type { Gate, Held } from '../gates/gate.ts'
+import { findService, headerNameProblem, keyHeader } from '../services/settings.ts'
 import { SEPARATORS, separatorSign } from '../table/delimited-text.ts'
 import type { TableFormat } from '../table/read-rows.ts'
 import type { Problem } from '../text/document-problems.ts'
 import type { Path } from '../text/source-position.ts'
-import { listed, quoted } from '../text/wording.ts'
+import { didYouMean, listed, quoted, suggest } from '../text/wording.ts'
 import type { BlockDraft } from './block.ts'
+import type { PortDraft } from './ports.ts'
 import type { LocatedGate, Mapping, Reading } from './sections.ts'
 import type { InputTypes } from './wires.ts'
 
@@ -22,22 +24,57 @@ export function checkHandler(reading: Reading, block: BlockDraft, types: InputTy
       checkInput(reading, block, types, { handler: work.handler, name, allowed })
     }
   }
-  checkTableConfig(reading, work, [...block.path, 'deterministic', 'config'])
+  const path = [...block.path, 'deterministic', 'config']
+  checkTableConfig(reading, work, path)
+  if (work.handler === 'http') checkService(reading, work.config, path)
+}
+
+/** A service of the place, where that is known: its name, and that its key's header is its own. */
+function checkService(reading: Reading, { service: name, headers }: Mapping, path: Path): void {
+  const { problems, services } = reading
+  if (services === undefined || typeof name !== 'string') return
+  const service = findService(services, name)
+  if (service === undefined) {
+    const known = Object.keys(services)
+    const say: Problem['say'] = ({ who }) => ({
+      text: `${who} asks service ${quoted(name)}, which is not configured; configured are ${listed(known)}`,
+      hint: didYouMean(suggest(name, known)) ?? 'Add it under services in sluice.yaml.',
+    })
+    problems.push({ code: 'unknown_service', path: [...path, 'service'], say })
+    return
+  }
+  const taken = keyHeader(service)
+  for (const header of Object.keys(headers ?? {})) {
+    const why = headerNameProblem(header, taken === undefined ? [] : [taken])
+    if (why !== undefined) refuse(reading, [...path, 'headers', header], `is not for documents: ${why}. Remove it`)
+  }
 }
 
 function checkOutputs(reading: Reading, block: BlockDraft, handler: string, demands: HandlerPorts['outputs']) {
   const { outputs } = block
-  const { types, one, beside = [] } = demands
-  const allowed = `the handler "${handler}" fills ${one === true ? 'exactly one' : 'at least one'}, of type ${words(types)}`
-  const names = [...outputs.keys()].filter((name) => outputs.size === 1 || !beside.includes(name))
-  if (outputs.size === 0) refusePorts(reading, block.path, `has no output; ${allowed}`)
+  const { types, one, may_be_none = false, beside = {} } = demands
+  // The only output is the main one, whatever its name, where there must be one.
+  const besides = may_be_none || outputs.size > 1 ? beside : {}
+  const names = [...outputs.keys()].filter((name) => !Object.hasOwn(besides, name))
+  const allowed = `the handler "${handler}" fills ${outputsAllowed(demands)}`
+  if (outputs.size === 0 && !may_be_none) refusePorts(reading, block.path, `has no output; ${allowed}`)
   else if (one === true && names.length > 1) {
     refusePorts(reading, [...block.path, 'outputs'], `has the outputs ${listed(outputs.keys())}; ${allowed}`)
   }
-  for (const { type, path } of outputs.values()) {
-    if (type === undefined || types.includes(type)) continue
-    refuseType(reading, path, `is a ${type}; the handler "${handler}" fills ${words(types)}`)
+  for (const [name, port] of outputs) {
+    checkOutputType(reading, handler, port, Object.hasOwn(besides, name) ? (besides[name] ?? types) : types)
   }
+}
+
+function checkOutputType(reading: Reading, handler: string, { type, path }: PortDraft, types: readonly PortType[]) {
+  if (type === undefined || types.includes(type)) return
+  refuseType(reading, path, `is a ${type}; the handler "${handler}" fills ${words(types)}`)
+}
+
+function outputsAllowed({ types, one, may_be_none, beside }: HandlerPorts['outputs']): string {
+  const least = may_be_none === true ? 'one at the most' : one === true ? 'exactly one' : 'at least one'
+  const besides = beside === undefined ? '' : `, beside ${listed(Object.keys(beside))}`
+  return `${least}, of type ${words(types)}${besides}`
 }
 
 function refusePorts({ problems }: Reading, path: Path, text: string): void {

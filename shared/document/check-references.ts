@@ -1,3 +1,4 @@
+import { serviceRequestTexts } from '../dag/service-request.ts'
 import { type TemplateReference, templateReferences } from '../dag/template.ts'
 import type { Problem } from '../text/document-problems.ts'
 import type { Path } from '../text/source-position.ts'
@@ -50,7 +51,7 @@ const SEES_ITEMS: ReadonlySet<Path[number] | undefined> = new Set(['agent', 'det
 /** An item is there when the agent or the handler works on it, and neither when its list is made nor when a person is asked. */
 function checkItem({ problems }: Reading, name: string, path: Path, isThere: boolean): void {
   if (isThere) return
-  const text = `reads "inputs.${name}", an item of the fan-out; only "prompt" and "system" of the agent see items, and "path" of a handler`
+  const text = `reads "inputs.${name}", an item of the fan-out; only "prompt" and "system" of the agent see items, and "path" and the request of a handler`
   problems.push({ code: 'unknown_input', path, say: ({ place }) => ({ text: `${place} ${text}` }) })
 }
 
@@ -84,9 +85,12 @@ function textsOf(
   ]
 }
 
-/** The path of what a handler reads: an input may name the file. */
+/** The path of what a handler reads: an input may name the file. Of a request all it sends. */
 function handlerTexts(work: BlockDraft['work']): readonly (readonly [string | undefined, Path])[] {
   if (work?.mode !== 'deterministic') return []
+  if (work.handler === 'http') {
+    return serviceRequestTexts(work.config).map(([text, at]) => [text, ['deterministic', 'config', ...at]] as const)
+  }
   const { path } = work.config
   return [[typeof path === 'string' ? path : undefined, ['deterministic', 'config', 'path']]]
 }

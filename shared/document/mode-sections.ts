@@ -96,11 +96,7 @@ function checkProvider({ problems, providers }: Reading, provider: string, path:
 }
 
 /** The handler of a deterministic block and its config, as the handler's own schema has it. */
-function readHandler(
-  reading: Reading,
-  given: Json,
-  path: Path,
-): { readonly mode: 'deterministic'; readonly handler: string; readonly config: Mapping } | undefined {
+function readHandler(reading: Reading, given: Json, path: Path): Deterministic | undefined {
   const section = readSection(reading, SECTIONS.deterministic, given, path)
   if (section?.handler === undefined) return undefined
   const known = Object.entries(HANDLERS).find(([name]) => name === section.handler)
@@ -112,6 +108,9 @@ function readHandler(
   const config = readSection(reading, schema, section.config ?? {}, [...path, 'config'])
   if (config !== undefined && 'expression' in config && config.expression !== undefined) {
     checkProgram(reading, config.expression, [...path, 'config', 'expression'])
+  }
+  if (config !== undefined && 'body_expression' in config && config.body_expression !== undefined) {
+    checkProgram(reading, config.body_expression, [...path, 'config', 'body_expression'])
   }
   // The schemas of handlers accept JSON only.
   return config === undefined ? undefined : { mode: 'deterministic', handler, config: config as Mapping }
@@ -132,7 +131,7 @@ function refuseHandler({ problems }: Reading, handler: string, path: Path): void
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'builtin:read-file': 'Use read-input: it reads below the inputs folder.',
   'builtin:transform': 'Use transform with a JSONata expression, or pass.',
-  'builtin:http-request': 'No handler sends requests; give the answer as an input.',
+  'builtin:http-request': 'Use http: it asks a service that the operator named under services in sluice.yaml.',
 }
 
 /** The section `dag`: which deployed document runs as a child, what it is given and what comes back. */
@@ -240,10 +239,16 @@ function refuseHint({ problems }: Reading, path: Path, ...[code, words]: WrongHi
   problems.push({ code, path, on: 'key', say })
 }
 
+interface Deterministic {
+  readonly mode: 'deterministic'
+  readonly handler: string
+  readonly config: Mapping
+}
+
 /** What a block does: the part of it that depends on its mode. */
 export type Work =
   | { readonly mode: 'ai'; readonly agent: Agent }
-  | { readonly mode: 'deterministic'; readonly handler: string; readonly config: Mapping }
+  | Deterministic
   | { readonly mode: 'approval'; readonly approval: ApprovalPolicy }
   | { readonly mode: 'dag'; readonly dag: ChildDag }
   | { readonly mode: 'research'; readonly research: Research }
@@ -280,7 +285,7 @@ export function readWork(
   const given = block[section]
   if (given !== undefined) {
     const work = read(reading, given, [...path, section], outputs)
-    if (work?.mode === 'deterministic') refuseCache(reading, block, path, work.handler)
+    if (work?.mode === 'deterministic') refuseCache(reading, block, path, work)
     return work
   }
   missingSection(reading, path, mode, section)
@@ -304,12 +309,16 @@ function refuseSection({ problems }: Reading, block: Mapping, path: Path, sectio
   problems.push({ code: 'mode_mismatch', path: [...path, section], on: 'key', say })
 }
 
-/** Of a handler that looks at its run, or changes its context, the inputs do not say what it would answer. */
-function refuseCache({ problems }: Reading, block: Mapping, path: Path, handler: string): void {
-  if (block.cache === undefined || HANDLERS_BEYOND_PORTS[handler] !== 'run') return
+/** Of a handler that looks at its run, or changes its context or a service, the inputs do not say what it would do. */
+function refuseCache({ problems }: Reading, block: Mapping, path: Path, { handler, config }: Deterministic): void {
+  const isChange = handler === 'http' && config.method !== 'GET'
+  if (block.cache === undefined || (HANDLERS_BEYOND_PORTS[handler] !== 'run' && !isChange)) return
+  const what = isChange ? `a ${String(config.method)} of the handler "http"` : `the handler "${handler}"`
   const say: Problem['say'] = ({ who }) => ({
-    text: `${who} has "cache", which does not go with the handler "${handler}"`,
-    hint: 'Remove it: what that handler does is more than its inputs say.',
+    text: `${who} has "cache", which does not go with ${what}`,
+    hint: isChange
+      ? 'Remove it: a kept answer would stand for a request nobody made.'
+      : 'Remove it: what that handler does is more than its inputs say.',
   })
   problems.push({ code: 'mode_mismatch', path: [...path, 'cache'], on: 'key', say })
 }

@@ -4,6 +4,7 @@ import { Fault } from '../errors.ts'
 import { type Program, programProblem, programProblems } from '../gates/compile-programs.ts'
 import { findGate, gateTypes } from '../gates/registry.ts'
 import type { Isolate } from '../ports/isolate.ts'
+import type { ServicesSettings } from '../services/settings.ts'
 import { type DagError, listErrors, type Problem } from '../text/document-problems.ts'
 import { sha256 } from '../text/hash.ts'
 import { canonicalJson, type Json } from '../text/json.ts'
@@ -38,7 +39,7 @@ export type ParseResult =
  * Reads, checks and normalises a DAG given as YAML (or JSON) text or as an object. Never throws; every error is
  * answered at once, by position, 100 at most. `name` is used when the document has none (default `dag`). `providers`
  * are the configured ones (`local` is always known); without them any provider is accepted and only the document is
- * judged. With `routing`, agents found by role, capability or name are judged too, and models that a
+ * judged; so it is with `services`. With `routing`, agents found by role, capability or name are judged too, and models that a
  * provider lists; and it is told which commands of gates this place does not run.
  */
 export function parseDag(given: string | object, options: ParseOptions = {}): ParseResult {
@@ -62,6 +63,7 @@ export async function parseDagInIsolate(
 interface ParseOptions {
   readonly name?: string
   readonly providers?: readonly string[]
+  readonly services?: ServicesSettings | undefined
   readonly routing?: Routing
 }
 
@@ -74,9 +76,13 @@ interface Begun {
 function begin(given: string | object, options: ParseOptions): Begun {
   const read = typeof given === 'string' ? readYaml(given) : readObject(given)
   const fallback = options.name ?? 'dag'
-  const { providers, routing } = options
+  const { providers, routing, services = routing?.services } = options
   const gates = { gateOf: findGate, gateTypes }
-  const place = { ...(providers === undefined ? {} : { providers }), ...(routing === undefined ? {} : { routing }) }
+  const place = {
+    ...(providers === undefined ? {} : { providers }),
+    ...(services === undefined ? {} : { services }),
+    ...(routing === undefined ? {} : { routing }),
+  }
   const known = { name: fallback, gates, ...place }
   const { problems, warnings, programs, sound } = judgeDocument(read, known)
   return {

@@ -5,6 +5,7 @@ import type { Gate } from '../gates/gate.ts'
 import { LIMITS } from '../limits.ts'
 import { TEMPLATE_NAMES } from '../prompts/templates.ts'
 import { ASKED_LIMITS } from '../research/payloads/intent.ts'
+import type { ServicesSettings } from '../services/settings.ts'
 import type { Problem } from '../text/document-problems.ts'
 import type { Json } from '../text/json.ts'
 import { issueProblems, unknownKeyProblem } from '../text/schema-issues.ts'
@@ -200,6 +201,8 @@ export interface Reading {
     readonly gateTypes: () => readonly string[]
   }
   readonly providers?: readonly string[]
+  /** Services that blocks of the handler `http` may ask, when they are known. */
+  readonly services?: ServicesSettings
   /** Agents and providers of the place, when they are known. */
   readonly routing?: Routing
 }

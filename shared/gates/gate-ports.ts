@@ -5,17 +5,28 @@ import type { Json } from '../text/json.ts'
 import { safeOneLine } from '../text/redact.ts'
 import type { ShellGateSettings } from './settings.ts'
 
-/** One request of an http or webhook gate, as net-gate carries it out: guarded, bounded, never with a caller's header. */
+/** One request of an http or webhook gate, as net-gate carries it out: guarded, bounded, never with a caller's header but those of a service. */
 export interface LimitedRequest {
-  readonly method: 'GET' | 'HEAD' | 'POST'
+  /** PUT, PATCH and DELETE of a service only. */
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly url: string
   readonly timeout_ms: number
-  /** GET and HEAD follow redirects, each checked again, unless told not to. POST never does. */
+  /** GET and HEAD follow redirects, each checked again, unless told not to. The others never do. */
   readonly follow?: false
-  /** POST only: the JSON body. */
+  /** Not of GET and HEAD: the JSON body. */
   readonly body?: Json
   /** POST only, in place of `body`: a message of a webhook, its bytes and the three headers of Standard Webhooks. */
   readonly signed?: SignedMessage
+  /** Of a service the operator named: its own settings say what may be asked, in place of those of gates. */
+  readonly service?: ServiceCall
+}
+
+/** A request of a service. */
+export interface ServiceCall {
+  /** Under `services` of the settings, where net-gate looks it up: the URL is below that one's. */
+  readonly name: string
+  /** By names in small letters, its key among them. */
+  readonly headers: Readonly<Record<string, string>>
 }
 
 export interface SignedMessage extends SignedContent {
@@ -34,6 +45,8 @@ export type LimitedAnswer =
       readonly body_cut?: true
       /** Retry-After as it was sent. */
       readonly retry_after?: string
+      /** Of a service: its headers by name in small letters, without cookies. */
+      readonly headers?: Readonly<Record<string, string>>
     }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'failed'; readonly reason: string }

@@ -8,6 +8,7 @@ import { PriceSettingsSchema } from '../providers/model-prices.ts'
 import { AgentSettingsSchema, ProviderSettingsSchema } from '../providers/settings.ts'
 import { ResearchSettingsSchema } from '../research/settings.ts'
 import { SafetySchema } from '../runs/safety-settings.ts'
+import { ServicesSettingsSchema } from '../services/settings.ts'
 import { SlackSettingsSchema } from '../slack/settings.ts'
 import { TelemetrySettingsSchema } from '../telemetry/settings.ts'
 import { WebhookSettingsSchema } from '../webhooks/settings.ts'
@@ -39,6 +40,8 @@ export const SettingsSchema = z.strictObject({
   /** What http, webhook and shell gates may reach and run (docs/operate.md, "Gates"). */
   http_gates: HttpGateSettingsSchema.prefault({}),
   shell_gates: ShellGateSettingsSchema.prefault({}),
+  /** Whom blocks of the handler `http` may ask (docs/operate.md, "Services"). */
+  services: ServicesSettingsSchema.default({}),
   /** Who `group:NAME` is, and who decides where a document names nobody (docs/approvals.md). */
   approvals: ApprovalSettingsSchema.prefault({}),
   /** Who is meant by a name in documents: `owner: ["user:ana"]` (docs/approvals.md). */

@@ -54,6 +54,7 @@ const KINDS: Readonly<Record<string, PointKinds>> = {
   documents: CALMLY,
   slack: CALMLY,
   webhooks: CALMLY,
+  services: CALMLY,
   clock: CALMLY,
 }
 /** Answered at once, without a promise: no points. */

@@ -5,6 +5,7 @@ import { SCOPES } from '../../shared/auth/scopes.ts'
 import { FUNCTIONS } from '../../shared/catalog.ts'
 import type { Head } from '../../shared/runs/head.ts'
 import type { RunKey, RunStore } from '../../shared/runs/run-store.ts'
+import { openServices } from '../../shared/services/service-keys.ts'
 import { SettingsSchema } from '../../shared/settings/settings.ts'
 import type { Json } from '../../shared/text/json.ts'
 import type { Outbox } from '../../shared/world.ts'
@@ -98,6 +99,7 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
     ...gatePorts,
     http: simulated.http,
     webhooks: simulated.webhooks,
+    services: openServices({}, async () => undefined),
     objects: withMissing(sim, objects),
     uploads: openUploads(sim.scheduler),
     get graph() {

@@ -103,6 +103,7 @@ function moving(run_id: string, block_id: string, to: string, more: Partial<Hand
     block_id,
     epoch: 0,
     attempt: 1,
+    idempotency_key: `${run_id}/0/0/1/0`,
     feedback: [],
     task_gates: [],
     judge: async () => true,

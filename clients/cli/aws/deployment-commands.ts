@@ -32,10 +32,11 @@ async function deploy(session: Session, { stage: given, yes, profile, region }: 
   const { LAYOUT, withSynthesis } = await import('./synthesis.ts')
   const { documentCosts } = await import('../documents/plan.ts')
   const env = session.environment({ AWS_REGION: account.region })
-  await withSynthesis(stage, { profile, env }, async ({ templates, egress, documentStacks, cdk }) => {
+  await withSynthesis(stage, { profile, env }, async ({ templates, egress, services, documentStacks, cdk }) => {
     const parameters = await account.parameters(`sluice-${stage}-machines`)
     if (parameters !== undefined) requireSameLayout(stage, documentStacks, Number(parameters[LAYOUT] ?? 0))
-    for (const line of [...deploySummary(templates), '', ...documentCosts(), '', egressLine(egress)]) session.say(line)
+    for (const line of [...deploySummary(templates), '', ...documentCosts(), '', egressLine(egress, services)])
+      session.say(line)
     await checkConcurrency(session, templates, account)
     await agree(session, yes === true, `Deploy stage ${stage}?`)
     await cdk('deploy', '--all', '--require-approval', 'never')
@@ -43,13 +44,18 @@ async function deploy(session: Session, { stage: given, yes, profile, region }: 
   session.say(`\nDeployed. \`${session.settings.command} run list --stack ${stage}\` asks it.`)
 }
 
-/** Where gates and webhooks may go. */
-export function egressLine(hosts: readonly string[] | undefined): string {
+/** Where gates and webhooks may go, and which services the settings name besides. */
+export function egressLine(hosts: readonly string[] | undefined, services: readonly string[] = []): string {
+  const besides = services.length === 0 ? '' : `; and ${count(services.length, 'service')}: ${shortList(services)}`
   if (hosts === undefined)
-    return 'Egress: any public host, since the settings have no http_gates.hosts (docs/operate.md, "Gates")'
+    return `Egress: any public host, since the settings have no http_gates.hosts (docs/operate.md, "Gates")${besides}`
   return hosts.length === 0
-    ? 'Egress: no host at all, since http_gates.hosts is empty (docs/operate.md, "Gates")'
-    : `Egress: ${count(hosts.length, 'host')} of http_gates.hosts: ${hosts.slice(0, 5).join(', ')}${hosts.length > 5 ? ', ..' : ''}`
+    ? `Egress: no host at all, since http_gates.hosts is empty (docs/operate.md, "Gates")${besides}`
+    : `Egress: ${count(hosts.length, 'host')} of http_gates.hosts: ${shortList(hosts)}${besides}`
+}
+
+function shortList(names: readonly string[]): string {
+  return `${names.slice(0, 5).join(', ')}${names.length > 5 ? ', ..' : ''}`
 }
 
 /** What Lambda keeps for functions without a reservation of their own. Source: Lambda guide, "Reserved concurrency". */

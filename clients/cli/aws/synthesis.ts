@@ -11,6 +11,8 @@ interface Synthesis {
   readonly templates: Templates
   /** The only hosts gates and webhooks may reach, empty = none; absent = any public one. */
   readonly egress?: readonly string[]
+  /** Services the settings name, with their hosts: asked whatever `egress` says; absent = none. */
+  readonly services?: readonly string[]
   /** Stacks that share the machines of documents (`sluice:document_stacks`). */
   readonly documentStacks: number
   /** `cdk` on what was synthesized, without synthesizing again. */
@@ -37,6 +39,7 @@ export async function withSynthesis(
 
 /** Metadata of the stack with the functions (infra/aws/build-app.ts). */
 const EGRESS = 'sluice:egress'
+const SERVICES = 'sluice:services'
 /** Parameter of the stacks with machines (infra/aws/documents-stack.ts). */
 export const LAYOUT = 'DocumentStacks'
 
@@ -45,12 +48,15 @@ export function readTemplates(folder: string): Omit<Synthesis, 'cdk'> {
   const read = files.sort().map((name) => {
     return [name.replace('.template.json', ''), JSON.parse(readFileSync(join(folder, name), 'utf8'))] as const
   })
-  const egress = read.map(([, { Metadata }]) => Metadata?.[EGRESS]).find((hosts) => hosts !== undefined)
+  const told = (key: string) => read.map(([, { Metadata }]) => Metadata?.[key]).find((names) => names !== undefined)
+  const egress = told(EGRESS)
+  const services = told(SERVICES)
   const layout = read.map(([, { Parameters }]) => Parameters?.[LAYOUT]?.Default).find((number) => number !== undefined)
   return {
     documentStacks: Number(layout ?? 0),
     templates: Object.fromEntries(read.map(([name, { Resources }]) => [name, Resources])),
     ...(egress !== undefined && { egress: JSON.parse(egress) }),
+    ...(services !== undefined && { services: JSON.parse(services) }),
   }
 }
 

@@ -42,17 +42,18 @@ export function checkFile(file: string): CheckedFile {
   return { file, valid: true, errors: [], warnings: parsed.warnings, order: parsed.order }
 }
 
-/** Names that `agent.provider` may have here: sluice.yaml's, and those every place has. */
-export function knownProviders(): readonly string[] {
-  return knownPlace().providers
+/** Names that `agent.provider` may have here, sluice.yaml's and those every place has, and the services it names. */
+export function knownNames(): Pick<CheckedSettings, 'providers' | 'services'> {
+  const { providers, services } = knownPlace()
+  return { providers, ...(services && { services }) }
 }
 
-/** Without a sluice.yaml nothing is known of agents and commands: only the document is judged. */
-function knownPlace(): Pick<CheckedSettings, 'providers' | 'routing' | 'tasks'> {
+/** Without a sluice.yaml nothing is known of agents and commands: only the document is judged. A service is named there or nowhere. */
+function knownPlace(): Pick<CheckedSettings, 'providers' | 'services' | 'routing' | 'tasks'> {
   const text = readFileIfAny(SETTINGS, 'settings')
-  if (text === undefined) return { providers: PLACE_PROVIDERS }
-  const { providers, routing, tasks } = checkSettings(text)
-  return { providers, ...(routing && { routing }), ...(tasks && { tasks }) }
+  if (text === undefined) return { providers: PLACE_PROVIDERS, services: {} }
+  const { providers, services, routing, tasks } = checkSettings(text)
+  return { providers, ...(services && { services }), ...(routing && { routing }), ...(tasks && { tasks }) }
 }
 
 function documentsIn(folder: string): readonly string[] {

@@ -13,7 +13,7 @@ import { usageError } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText, plainText } from '../terminal/text.ts'
 import { readDagFile, refuseFaults } from './compile-and-draw.ts'
-import { knownProviders } from './document-files.ts'
+import { knownNames } from './document-files.ts'
 import { settingsOrDefaults } from './settings-file.ts'
 
 /** `sluice plan FILE`, or the DAGs of stdin. */
@@ -193,7 +193,7 @@ export function documentCosts(): readonly string[] {
   )
   const rows = files.sort().flatMap((file) => {
     const name = file.replace(/^.*[\\/]|\.ya?ml$/g, '')
-    const parsed = parseDag(readFile(file, 'DAG file'), { name, providers: knownProviders() })
+    const parsed = parseDag(readFile(file, 'DAG file'), { name, ...knownNames() })
     if (!parsed.ok) return []
     const { cost } = planDag(parsed.dag, { ...USUAL, max_parallel: settings.safety.max_parallel }, settings)
     const { orchestration_usd_per_1000_runs: own, work_usd_per_1000_runs: work } = cost

@@ -3,6 +3,7 @@ import type { Routing } from '../../../shared/document/bind-agents.ts'
 import { type ConfiguredGate, configuredGates, type TaskSettings } from '../../../shared/document/task-gates.ts'
 import { Fault } from '../../../shared/errors.ts'
 import { PLACE_PROVIDERS } from '../../../shared/providers/provider.ts'
+import type { ServicesSettings } from '../../../shared/services/settings.ts'
 import { parseSettings } from '../../../shared/settings/parse.ts'
 import { type Settings, SettingsSchema, withLocalPeople } from '../../../shared/settings/settings.ts'
 import type { DagError } from '../../../shared/text/document-problems.ts'
@@ -26,6 +27,8 @@ export interface CheckedSettings {
   readonly dags: readonly string[]
   /** Names an agent may use. */
   readonly providers: readonly string[]
+  /** Services a block may ask; absent like agents. */
+  readonly services?: ServicesSettings
   /** Absent with errors: agents nobody could read are no reason to refuse a document. */
   readonly routing?: Routing
   /** Gates of tasks and who uses them; absent like agents. */
@@ -43,16 +46,18 @@ function userName(): string {
 
 /** What a document is judged by before it is started here. */
 function routingOf(settings: Settings): Routing {
-  const { providers, prices, agents, shell_gates, http_gates, approvals, people, auth, local_person, slack } = settings
-  return { providers, prices, agents, shell_gates, http_gates, approvals, people, auth, local_person, slack }
+  const { providers, prices, agents, services, shell_gates, http_gates, approvals, people } = settings
+  const { auth, local_person, slack } = settings
+  const who = { approvals, people, auth, local_person, slack }
+  return { providers, prices, agents, services, shell_gates, http_gates, ...who }
 }
 
 /** Checks the text of a sluice.yaml; with errors, the folders and providers are the defaults. */
 export function checkSettings(text: string): CheckedSettings {
   try {
     const settings = withLocalPeople(parseSettings(text, 'sluice.yaml'), { kind: 'user', id: userName() })
-    const { dags, providers, gates, pipelines } = settings
-    const known = { routing: routingOf(settings), tasks: { gates, pipelines } }
+    const { dags, providers, services, gates, pipelines } = settings
+    const known = { services, routing: routingOf(settings), tasks: { gates, pipelines } }
     return { errors: [], dags, providers: [...PLACE_PROVIDERS, ...Object.keys(providers)], ...known }
   } catch (error) {
     if (!(error instanceof Fault)) throw error

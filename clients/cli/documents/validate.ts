@@ -6,7 +6,7 @@ import { count } from '../terminal/format.ts'
 import { Refused, reasonLines, usageError, withoutDocumentName } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText, plainText } from '../terminal/text.ts'
-import { type CheckedFile, checkFile, filesToCheck, knownProviders } from './document-files.ts'
+import { type CheckedFile, checkFile, filesToCheck, knownNames } from './document-files.ts'
 
 export interface ValidateOptions {
   readonly json?: true
@@ -79,13 +79,13 @@ function messageOf({ message, hint }: DagError): string {
  * there is no such place or hint. A line that cannot be read is answered with code malformed_line; the rest goes on.
  */
 async function validateLines(session: Session): Promise<void> {
-  const providers = knownProviders()
-  await answerEachLine(session, (value, number) => answer(value, number, providers))
+  const known = knownNames()
+  await answerEachLine(session, (value, number) => answer(value, number, known))
 }
 
 const LineSchema = NdjsonLineSchema.extend({ yaml: z.string() })
 
-function answer(value: unknown, number: number, providers: readonly string[]) {
+function answer(value: unknown, number: number, known: ReturnType<typeof knownNames>) {
   const asked = LineSchema.safeParse(value)
   if (!asked.success) {
     const message = `Cannot read line ${number} of stdin: one JSON object {"id": string or number, "yaml": string} is needed.`
@@ -97,7 +97,7 @@ function answer(value: unknown, number: number, providers: readonly string[]) {
     }
   }
   const { id, yaml } = asked.data
-  const parsed = parseDag(yaml, { name: String(id), providers })
+  const parsed = parseDag(yaml, { name: String(id), ...known })
   if (parsed.ok) return { id, valid: true, errors: [], order: parsed.order }
   return { id, valid: false, errors: parsed.errors.map(whole), order: [] }
 }

@@ -5,7 +5,7 @@ import type { Dag } from '../../../shared/dag/dag.ts'
 import { parseDag } from '../../../shared/document/parse.ts'
 import type { DagError } from '../../../shared/text/document-problems.ts'
 import { suggest } from '../../../shared/text/wording.ts'
-import { filesToCheck, knownProviders } from '../documents/document-files.ts'
+import { filesToCheck, knownNames } from '../documents/document-files.ts'
 import { exampleNames } from '../documents/examples.ts'
 import type { Target } from '../server/api.ts'
 import { fetchRun } from '../server/fetch-run.ts'
@@ -64,7 +64,7 @@ function nameOf(path: string): string {
 
 function readDag(text: string | undefined, name: string): Pick<ChosenDocument, 'dag' | 'errors'> {
   if (text === undefined) return {}
-  const parsed = parseDag(text, { providers: knownProviders(), ...(name !== '' && { name }) })
+  const parsed = parseDag(text, { ...knownNames(), ...(name !== '' && { name }) })
   return parsed.ok ? { dag: parsed.dag } : { errors: parsed.errors }
 }
 
@@ -98,6 +98,6 @@ export async function declaredInputs(
   text?: string,
 ): Promise<Dag['inputs'] | undefined> {
   if (text === undefined) return (await fetchRun(target, runId)).dag.inputs as Dag['inputs'] | undefined
-  const parsed = parseDag(text, { name: basename(file).replace(/\.\w+$/, ''), providers: knownProviders() })
+  const parsed = parseDag(text, { name: basename(file).replace(/\.\w+$/, ''), ...knownNames() })
   return parsed.ok ? parsed.dag.inputs : undefined
 }

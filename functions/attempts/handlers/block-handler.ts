@@ -15,11 +15,13 @@ export interface HandlerCall {
   readonly values: Readonly<Record<string, Json>>
   readonly outputs: Block['outputs']
   readonly config: unknown
-  readonly world: Pick<World, 'runs' | 'objects' | 'inputs' | 'isolate' | 'clock'>
+  readonly world: Pick<World, 'runs' | 'objects' | 'inputs' | 'isolate' | 'http' | 'services' | 'settings' | 'clock'>
   readonly run: RunKey
   readonly block_id: string
   readonly epoch: number
   readonly attempt: number
+  /** The same for the same attempt, and for no other: for services that dedupe by it. */
+  readonly idempotency_key: string
   /** What sent the block back, and what its last attempt was refused for, a line each. */
   readonly feedback: readonly string[]
   /** Gates of the run's task; none where its DAG moves no task. */
@@ -36,7 +38,8 @@ export interface HandlerCall {
 
 /**
  * The code of one deterministic handler. Answers values by output port (file and artifact: object refs); a port it
- * has no value for is left out, and the output contract then names it. Faults name the block and are not retryable.
+ * has no value for is left out, and the output contract then names it. Faults name the block; those of a handler that asks
+ * nobody outside are not retryable.
  */
 export interface BlockHandler {
   run(call: HandlerCall): Promise<Record<string, Json>>

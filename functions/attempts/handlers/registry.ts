@@ -2,6 +2,7 @@ import { HANDLERS, type HandlerName } from '../../../shared/dag/handlers.ts'
 import { Fault } from '../../../shared/errors.ts'
 import type { BlockHandler } from './block-handler.ts'
 import { classifyTable } from './classify-table.ts'
+import { http } from './http.ts'
 import { moveTask } from './move-task.ts'
 import { readInput } from './read-input.ts'
 import { readTable } from './read-table.ts'
@@ -20,6 +21,7 @@ const REGISTRY: Readonly<Record<HandlerName, BlockHandler>> = {
   'write-artifact': writeArtifact,
   'read-table': readTable,
   'write-table': writeTable,
+  http,
   'table-stats': tableStats,
   'classify-table': classifyTable,
   'builtin:write-file': writeFile,

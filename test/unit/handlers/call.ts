@@ -44,6 +44,7 @@ export function handlerCall({ ports = {}, world = {}, ...given }: Given): { call
     block_id: 'work',
     epoch: 0,
     attempt: 2,
+    idempotency_key: 'run_1/0/0/2/0',
     feedback: [],
     task_gates: [],
     judge: async () => true,
