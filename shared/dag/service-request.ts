@@ -26,46 +26,62 @@ export const SERVICE_LIMITS = {
 const text = z.string().max(SERVICE_LIMITS.text_characters)
 const printable = 'printable ASCII on one line: no line break, no other control character'
 
+/** Names as the settings take them for the header of a key, each once, in whatever letters. */
+const HeadersSchema = limited(
+  z.record(z.string(), text.regex(/^[\x20-\x7e]*$/, printable)),
+  SERVICE_LIMITS.headers,
+).superRefine((headers, context) => {
+  const names = Object.keys(headers)
+  for (const [at, name] of names.entries()) {
+    const isSecond = names.slice(0, at).some((other) => other.toLowerCase() === name.toLowerCase())
+    const message = isSecond ? 'it is named twice' : headerNameProblem(name, [])
+    if (message !== undefined) context.addIssue({ code: 'custom', path: [name], message })
+  }
+})
+
 /** `config` of the handler `http`: a request to a service the operator named (docs/dag.md, "http"). */
-export const ServiceRequestSchema = z
-  .strictObject({
-    /** A name under `services` of the settings. */
-    service: z.string().min(1).max(64),
-    method: z.enum(SERVICE_METHODS).default('GET'),
-    /** Below the service's URL; a template, whose values are percent-encoded. */
-    path: text
-      .min(1)
-      .refine((path) => pathProblem(path) === undefined, { error: ({ input }) => pathProblem(String(input)) }),
-    query: limited(
-      z.record(z.string(), z.union([text, z.number(), z.boolean()], 'it must be a text, a number or true or false')),
-      SERVICE_LIMITS.query,
-    ).optional(),
-    headers: limited(z.record(z.string(), text.regex(/^[\x20-\x7e]*$/, printable)), SERVICE_LIMITS.headers).optional(),
-    /** JSON whose texts are templates; a text that is one placeholder becomes the value itself. */
-    body: z.custom<Json>((value) => value !== undefined).optional(),
-    /** JSONata over {inputs} instead: the whole body. */
-    body_expression: z.string().min(1).max(4_000).optional(),
-    /** Statuses besides 2xx that are answers, and no failures. */
-    accept: z.array(z.int().min(200).max(599)).min(1).max(SERVICE_LIMITS.accept).optional(),
-  })
-  .superRefine(({ method, body, body_expression, headers = {} }, { addIssue }) => {
-    const issue = (path: readonly string[], message: string) => addIssue({ code: 'custom', path: [...path], message })
-    const given = body === undefined ? 'body_expression' : 'body'
-    if (body !== undefined && body_expression !== undefined) issue([given], 'it has "body_expression" too; keep one')
-    if (method === 'GET' && (body !== undefined || body_expression !== undefined))
-      issue([given], 'a GET has no body; say method: POST, or use "query"')
-    const seen: string[] = []
-    for (const name of Object.keys(headers)) {
-      const problem = headerNameProblem(name, [])
-      if (problem !== undefined) issue(['headers', name], problem)
-      else if (seen.includes(name.toLowerCase())) issue(['headers', name], 'it is named twice')
-      seen.push(name.toLowerCase())
-    }
-  })
+export const ServiceRequestSchema = z.strictObject({
+  /** A name under `services` of the settings. */
+  service: z.string().min(1).max(64),
+  method: z.enum(SERVICE_METHODS).default('GET'),
+  /** Below the service's URL; a template, whose values are percent-encoded. */
+  path: text
+    .min(1)
+    .refine((path) => pathProblem(path) === undefined, { error: ({ input }) => pathProblem(String(input)) }),
+  query: limited(
+    z.record(z.string(), z.union([text, z.number(), z.boolean()], 'it must be a text, a number or true or false')),
+    SERVICE_LIMITS.query,
+  ).optional(),
+  headers: HeadersSchema.optional(),
+  /** JSON whose texts are templates; a text that is one placeholder becomes the value itself. */
+  body: z.custom<Json>((value) => value !== undefined).optional(),
+  /** JSONata over {inputs} instead: the whole body. */
+  body_expression: z.string().min(1).max(4_000).optional(),
+  /** Statuses besides 2xx that are answers, and no failures. */
+  accept: z.array(z.int().min(200).max(599)).min(1).max(SERVICE_LIMITS.accept).optional(),
+})
 export type ServiceRequestConfig = z.infer<typeof ServiceRequestSchema>
 
 function limited<S extends z.ZodType<Readonly<Record<string, unknown>>>>(schema: S, most: number): S {
   return schema.refine((all) => Object.keys(all).length <= most, `at most ${most} of them`)
+}
+
+/** Keys of a config that do not go together, and why. */
+export function requestProblem({
+  method,
+  body,
+  body_expression,
+}: {
+  readonly method?: unknown
+  readonly body?: unknown
+  readonly body_expression?: unknown
+}): readonly [key: 'body' | 'body_expression', why: string] | undefined {
+  const key = body === undefined ? 'body_expression' : 'body'
+  if (body === undefined && body_expression === undefined) return undefined
+  if (method === 'GET') return [key, 'does not go with a GET. Say method: POST, or use "query"']
+  return body === undefined || body_expression === undefined
+    ? undefined
+    : [key, 'does not go with "body_expression". Keep one']
 }
 
 /** Why a template is no path of a request; undefined = it is one, whatever its values are. */

@@ -1,8 +1,9 @@
 import type { GateUse, PortType } from '../dag/dag.ts'
 import { HANDLER_PORTS, type HandlerPorts, writtenFormat } from '../dag/handlers.ts'
+import { requestProblem } from '../dag/service-request.ts'
 import { COMPOSITIONS, findComposition, paramsOfCheck, partsOfCheck } from '../gates/check-composition.ts'
 import type { Gate, Held } from '../gates/gate.ts'
-import { findService, headerNameProblem, keyHeader } from '../services/settings.ts'
+import { findService, keyHeader } from '../services/settings.ts'
 import { SEPARATORS, separatorSign } from '../table/delimited-text.ts'
 import type { TableFormat } from '../table/read-rows.ts'
 import type { Problem } from '../text/document-problems.ts'
@@ -26,28 +27,31 @@ export function checkHandler(reading: Reading, block: BlockDraft, types: InputTy
   }
   const path = [...block.path, 'deterministic', 'config']
   checkTableConfig(reading, work, path)
-  if (work.handler === 'http') checkService(reading, work.config, path)
+  if (work.handler === 'http') checkRequest(reading, work.config, path)
 }
 
-/** A service of the place, where that is known: its name, and that its key's header is its own. */
-function checkService(reading: Reading, { service: name, headers }: Mapping, path: Path): void {
-  const { problems, services } = reading
+/** Keys that go together; and the service of the place, where that is known: its name, and that its key's header is its own. */
+function checkRequest(reading: Reading, config: Mapping, path: Path): void {
+  const [key, why] = requestProblem(config) ?? []
+  if (key !== undefined) refuse(reading, [...path, key], why ?? '')
+  const { services } = reading
+  const { service: name, headers } = config
   if (services === undefined || typeof name !== 'string') return
   const service = findService(services, name)
-  if (service === undefined) {
-    const known = Object.keys(services)
-    const say: Problem['say'] = ({ who }) => ({
-      text: `${who} asks service ${quoted(name)}, which is not configured; configured are ${listed(known)}`,
-      hint: didYouMean(suggest(name, known)) ?? 'Add it under services in sluice.yaml.',
-    })
-    problems.push({ code: 'unknown_service', path: [...path, 'service'], say })
-    return
+  if (service === undefined) refuseService(reading, name, Object.keys(services), [...path, 'service'])
+  const taken = service === undefined ? undefined : keyHeader(service)
+  for (const header of Object.keys(headers ?? {}).filter((header) => header.toLowerCase() === taken)) {
+    const why = `holds the key of the service ${quoted(name)}, and is not for documents. Remove it`
+    refuse(reading, [...path, 'headers', header], why)
   }
-  const taken = keyHeader(service)
-  for (const header of Object.keys(headers ?? {})) {
-    const why = headerNameProblem(header, taken === undefined ? [] : [taken])
-    if (why !== undefined) refuse(reading, [...path, 'headers', header], `is not for documents: ${why}. Remove it`)
-  }
+}
+
+function refuseService({ problems }: Reading, name: string, known: readonly string[], path: Path): void {
+  const say: Problem['say'] = ({ who }) => ({
+    text: `${who} asks service ${quoted(name)}, which is not configured; configured are ${listed(known)}`,
+    hint: didYouMean(suggest(name, known)) ?? 'Add it under services in sluice.yaml.',
+  })
+  problems.push({ code: 'unknown_service', path, say })
 }
 
 function checkOutputs(reading: Reading, block: BlockDraft, handler: string, demands: HandlerPorts['outputs']) {
