@@ -1,8 +1,7 @@
-import * as z from 'zod'
 import type { Isolate } from '../ports/isolate.ts'
 import type { Json } from '../text/json.ts'
 import { linearPattern, patternWeight } from '../text/linear-pattern.ts'
-import { schemaNodes, schemaProblem } from './schema-limits.ts'
+import { schemaNodes } from './schema-limits.ts'
 import { schemaCompileProblem } from './schema-validation.ts'
 
 /**
@@ -13,13 +12,6 @@ export type Program = { readonly path: string } & (
   | { readonly schema: { readonly [key: string]: Json } }
   | { readonly pattern: string; readonly flags?: string | undefined }
 )
-
-/** A JSON Schema as a gate's parameter: within its budget, not compiled yet (`programs` of its gate). */
-export const JsonSchemaParam = z.record(z.string(), z.unknown()).superRefine((schema, context) => {
-  const problem = schemaProblem(schema)
-  if (problem !== undefined) context.addIssue({ code: 'custom', message: problem })
-  // schemaProblem() lets only JSON through.
-}) as unknown as z.ZodType<{ readonly [key: string]: Json }>
 
 /** Why a program cannot be used, in words; undefined when it can. */
 export function programProblem(program: Program): string | undefined {

@@ -1,3 +1,5 @@
+import * as z from 'zod'
+import type { Isolated } from '../ports/isolate.ts'
 import type { Json } from '../text/json.ts'
 
 /** Limits of one schema before anything compiles it (docs/limits-and-costs.md). */
@@ -119,4 +121,27 @@ function keyOf(segment: string): string {
 function memberOf(value: Json | undefined, key: string): Json | undefined {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
   return Array.isArray(value) ? value[Number(key)] : (value as Readonly<Record<string, Json>>)[key]
+}
+
+/** A JSON Schema as a gate's parameter: within its budget, not compiled yet (`programs` of its gate). */
+export const JsonSchemaParam = z.record(z.string(), z.unknown()).superRefine((schema, context) => {
+  const problem = schemaProblem(schema)
+  if (problem !== undefined) context.addIssue({ code: 'custom', message: problem })
+  // schemaProblem() lets only JSON through.
+}) as unknown as z.ZodType<{ readonly [key: string]: Json }>
+
+/** What the Isolate answers for kind `json_schema`: at most five short sentences `/path message` when invalid. */
+export type SchemaAnswer = { readonly valid: boolean; readonly errors: readonly string[] }
+
+/** Reads it back on this side of the port; anything else than an answer is not valid. */
+export function readSchemaAnswer(
+  isolated: Isolated,
+): ({ readonly ok: true } & SchemaAnswer) | { readonly ok: false; readonly message: string } {
+  if (!isolated.ok) return { ok: false, message: isolated.message }
+  const answer = isolated.value
+  if (typeof answer !== 'object' || answer === null || !('valid' in answer)) {
+    return { ok: false, message: 'the isolate gave no verdict' }
+  }
+  const errors = 'errors' in answer && Array.isArray(answer.errors) ? answer.errors : []
+  return { ok: true, valid: answer.valid === true, errors: errors.filter((error) => typeof error === 'string') }
 }

@@ -1,10 +1,10 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import { ProgramProblem } from '../errors.ts'
-import type { Isolated } from '../ports/isolate.ts'
 import type { Json } from '../text/json.ts'
 import { linearPattern } from '../text/linear-pattern.ts'
 import { memoizeLast } from '../text/memoize-last.ts'
 import { safeOneLine } from '../text/redact.ts'
+import type { SchemaAnswer } from './schema-limits.ts'
 
 /** Errors told of one value. */
 const MAX_ERRORS = 5
@@ -105,22 +105,6 @@ function countUpTo(value: Json, limit: number): number {
     if (typeof next === 'object' && next !== null) for (const member of Object.values(next)) open.push(member)
   }
   return count
-}
-
-/** What the Isolate answers for kind `json_schema`: at most five short sentences `/path message` when invalid. */
-type SchemaAnswer = { readonly valid: boolean; readonly errors: readonly string[] }
-
-/** Reads it back on this side of the port; anything else than an answer is not valid. */
-export function readSchemaAnswer(
-  isolated: Isolated,
-): ({ readonly ok: true } & SchemaAnswer) | { readonly ok: false; readonly message: string } {
-  if (!isolated.ok) return { ok: false, message: isolated.message }
-  const answer = isolated.value
-  if (typeof answer !== 'object' || answer === null || !('valid' in answer)) {
-    return { ok: false, message: 'the isolate gave no verdict' }
-  }
-  const errors = 'errors' in answer && Array.isArray(answer.errors) ? answer.errors : []
-  return { ok: true, valid: answer.valid === true, errors: errors.filter((error) => typeof error === 'string') }
 }
 
 // Only for code that ajv writes to a file, which we never ask for; the type wants it.

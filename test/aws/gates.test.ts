@@ -1,29 +1,48 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readStageSettings } from '../../infra/aws/stage-settings.ts'
+import { FUNCTIONS } from '../../shared/catalog.ts'
+import { ServicesSettingsSchema } from '../../shared/services/settings.ts'
 import type { Json } from '../../shared/text/json.ts'
 import { ROOT } from '../integration/aws/assembly.ts'
 import { type Synthesized, synthesize } from '../integration/aws/synthesized.ts'
+import { type LocalServer, serve } from '../integration/gates/guarded-servers.ts'
 import { type Caller, callerOf, isEnd } from './caller.ts'
 import { type Deployment, deploy } from './deploy.ts'
 import { readPolicies } from './iam-policy.ts'
 
 /** Gates that act, on the synthesized application: net-gate and shell-gate are called over the wire, by role. */
 const NO_SECRET = ['sh', '-c', 'test -z "$AWS_SECRET_ACCESS_KEY$AWS_ACCESS_KEY_ID$STAGE" && test -z "$(ls -A)"']
+/** Of a service, and where its key lies. */
+const KEY = 'canary-of-the-service'
+const SECRET = 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:sluice/crm-AbCdEf'
 /** The least there may be. */
 const QUOTA = 1_048_576
 let made: Synthesized
 let place: Deployment
 let caller: Caller
+let crm: LocalServer
+const sent: Readonly<Record<string, unknown>>[] = []
 
 beforeAll(async () => {
+  crm = await serve((request, response) => {
+    const { authorization, 'idempotency-key': once } = request.headers
+    sent.push({ method: request.method, url: request.url, authorization, once })
+    const status = request.url === '/api/customers/8' ? 404 : 200
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ seen: authorization }))
+  })
   const shipped = readStageSettings(ROOT, { stage: 'dev' })
   const safety = { ...shipped.safety, max_run_bytes: QUOTA, max_tenant_bytes: 100 * QUOTA }
-  made = await synthesize({}, { ...shipped, safety, shell_gates: { allow: [NO_SECRET, ['false']] } })
-  place = await deploy(made.out)
+  // Stage settings refuse that it is private; it stands on this machine.
+  const services = ServicesSettingsSchema.parse({
+    crm: { url: `${crm.url}/api`, private: true, key: { secret: SECRET } },
+  })
+  made = await synthesize({}, { ...shipped, safety, services, shell_gates: { allow: [NO_SECRET, ['false']] } })
+  place = await deploy(made.out, { [SECRET]: KEY })
   caller = callerOf(place.api.url)
 })
 afterAll(async () => {
   await place.close()
+  await crm.close()
   made.remove()
 })
 
@@ -101,6 +120,41 @@ test('what a run may store is bounded: a block that would pass it fails before i
   const announced = await caller.call('POST', '/api/objects/upload', { sha256: 'a'.repeat(64), size: 5_000 })
   expect(announced.status, announced.text).toBeLessThan(300)
   expect((await storedBytes()) - ofRuns).toBeGreaterThanOrEqual(6_000)
+})
+
+const asking = (method: string) => ({
+  name: 'asking',
+  inputs: { id: { type: 'number' } },
+  blocks: [
+    {
+      id: 'a',
+      mode: 'deterministic',
+      outputs: { status: 'number', body: 'json' },
+      deterministic: { handler: 'http', config: { service: 'crm', method, path: '/customers/{{inputs.id}}' } },
+    },
+  ],
+})
+
+test('a block asks a service through net-gate, with the key that run-block alone reads from its secret', async () => {
+  const id = await caller.start({ dag: asking('POST'), inputs: { id: 7 } })
+  const events = await caller.until(id, isEnd)
+  expect(events.at(-1)?.type).toBe('run:completed')
+  expect(sent).toEqual([
+    { method: 'POST', url: '/api/customers/7', authorization: `Bearer ${KEY}`, once: `${id}/0/0/1/0` },
+  ])
+  const outputs = await caller.call('GET', `/api/dag/runs/${id}/blocks/a/outputs`)
+  expect(outputs.json).toMatchObject({ outputs: { status: 200, body: { seen: 'Bearer [redacted]' } } })
+  const refused = await caller.until(await caller.start({ dag: asking('GET'), inputs: { id: 8 } }), isEnd)
+  expect(refused.find(({ type }) => type === 'block:failed')?.data).toMatchObject({ code: 'service_refused' })
+  await place.lambda.settled()
+  const logs = [...place.functions.values()].flatMap((sandboxes) => sandboxes.logs)
+  const told = [...logs, JSON.stringify([events, refused]), (await caller.call('GET', '/api/config')).text]
+  expect(told.filter((text) => text.includes(KEY))).toEqual([])
+  const { grants } = readPolicies(place.templates)
+  const readers = FUNCTIONS.filter(({ name }) => {
+    return grants(`sluice-dev-${name}`, { action: 'secretsmanager:GetSecretValue', resource: SECRET }).length > 0
+  })
+  expect(readers.map(({ name }) => name)).toEqual(['run-block'])
 })
 
 test('every call was allowed by a role, and the roles of the gates allow nothing', async () => {

@@ -60,7 +60,7 @@ beforeEach(() => {
 function json(
   response: ServerResponse,
   status: number,
-  value: Json,
+  value: object,
   headers: Readonly<Record<string, string>> = {},
 ): void {
   response
@@ -93,17 +93,27 @@ interface Ran {
 async function ran(dag: object, inputs: Readonly<Record<string, Json>> = {}): Promise<Ran> {
   const id = await place.start(dag, { inputs })
   const events = await place.ended(id)
-  const { json: told } = await place.call('get-outputs', id)
   const failed = events.findLast(({ type }) => type === 'block:failed')?.data ?? {}
   expect(JSON.stringify(events)).not.toContain(KEY)
-  return { events, end: events.at(-1)?.type, failed: { ...failed }, outputs: outputsOf(told) }
+  return { events, end: events.at(-1)?.type, failed: { ...failed }, outputs: await outputsOf(id) }
 }
 
-/** Values of the block's ports. */
-function outputsOf(told: Readonly<Record<string, unknown>>): Ran['outputs'] {
-  const { outputs = {} } = told as { readonly outputs?: Readonly<Record<string, Readonly<Record<string, Json>>>> }
-  const { a = {} } = outputs
-  return a
+/** Values of the block's ports; none where it did not complete. */
+async function outputsOf(run_id: string): Promise<Ran['outputs']> {
+  const pathParameters = { run_id, block_id: 'a' }
+  const answer = await place.place.invoke('get-outputs', { ...GET, pathParameters })
+  const { body } = answer as { readonly body: string }
+  return JSON.parse(body).outputs ?? {}
+}
+
+const GET = {
+  httpMethod: 'GET',
+  path: '/',
+  headers: {},
+  pathParameters: null,
+  queryStringParameters: null,
+  body: null,
+  isBase64Encoded: false,
 }
 
 describe('a block that asks a service', () => {
@@ -118,7 +128,7 @@ describe('a block that asks a service', () => {
     expect(outputs).toMatchObject({ status: 200, customer: { name: 'Ana' }, headers: { 'x-page': '2' } })
     expect(JSON.stringify(outputs)).not.toContain('session')
     expect(heard).toMatchObject([
-      { method: 'GET', url: '/api/customers/x%3Fa%3Db%26c?q=x%3Fa%3Db%26c&page=2', body: '' },
+      { method: 'GET', url: '/api/customers/x%3Fa%3Db%26c?page=2&q=x%3Fa%3Db%26c', body: '' },
     ])
     expect(heard[0]?.headers).toMatchObject({ authorization: `Bearer ${KEY}`, 'x-trace': 'a x?a=b&c' })
     expect(heard[0]?.headers['idempotency-key']).toBe(undefined)
@@ -256,15 +266,7 @@ describe('what a service answers', () => {
       headers: { 'x-echo': 'Bearer [redacted]' },
     })
     expect(logged.join('\n')).not.toContain(KEY)
-    const config = await place.place.invoke('get-config', {
-      httpMethod: 'GET',
-      path: '/',
-      headers: {},
-      pathParameters: null,
-      queryStringParameters: null,
-      body: null,
-      isBase64Encoded: false,
-    })
+    const config = await place.place.invoke('get-config', GET)
     expect(JSON.stringify(config)).not.toContain(KEY)
     expect(JSON.stringify(config)).toContain('CRM_KEY')
   })
@@ -370,15 +372,6 @@ describe('where the place has no such thing', () => {
     expect(logged.join('\n')).toMatch(
       /service \\?"nokey\\?" cannot be asked: environment variable NOBODY_SET_IT is not set/,
     )
-  })
-
-  test('a place that was started again without the service fails the block of a run that names it', async () => {
-    const quiet = await openTestPlace({}, { services: { open: { url: server.url, private: true } } })
-    const dag = asking({ service: 'open', path: '/x' }, { approval: true })
-    const id = await quiet.start(dag)
-    await quiet.until(id, ({ type }) => type === 'block:approval_requested')
-    await quiet.close()
-    expect(heard).toEqual([])
   })
 })
 

@@ -3,12 +3,11 @@ import { firstJson, isSearchedWhole } from '../../text/embedded-json.ts'
 import { canonicalJson, type Json } from '../../text/json.ts'
 import { quotedList, safeOneLine } from '../../text/redact.ts'
 import { jsonProblem, MAX_DEPTH, nestsTooDeep } from '../../text/strict-json.ts'
-import { JsonSchemaParam } from '../compile-programs.ts'
 import type { CheckResult, Gate, GateFacts, Held } from '../gate.ts'
 import type { GatePorts } from '../gate-ports.ts'
 import { parseText } from '../parse-json-csv.ts'
 import { PortNameSchema, readPort, unusableReason, wrongTypeResult } from '../read-facts.ts'
-import { readSchemaAnswer } from '../schema-validation.ts'
+import { JsonSchemaParam, readSchemaAnswer } from '../schema-limits.ts'
 
 const ValidJsonSchema = z.strictObject({ port: PortNameSchema })
 type ValidJson = z.infer<typeof ValidJsonSchema>

@@ -4,7 +4,7 @@ import { type LinearPattern, linearPattern } from '../../text/linear-pattern.ts'
 import { safeOneLine } from '../../text/redact.ts'
 import type { CheckResult, Gate, GateFacts } from '../gate.ts'
 import { PortNameSchema, readPort, withPortText, wrongTypeResult } from '../read-facts.ts'
-import { readSchemaAnswer } from '../schema-validation.ts'
+import { readSchemaAnswer } from '../schema-limits.ts'
 
 /** Bytes of text one pattern may search. */
 const MAX_BYTES = 1_048_576

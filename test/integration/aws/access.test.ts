@@ -145,9 +145,9 @@ function differences(name: string, allowed: readonly Access[]): readonly string[
   return [...new Set([...tooMany, ...tooFew])]
 }
 
-/** Which secrets and models: their own tests hold these (embeddings-access, bedrock-access, slack-stack, provider-secrets). */
+/** Which secrets and models: their own tests hold these (embeddings-access, bedrock-access, slack-stack, provider-secrets, gates on the emulators). */
 const SETTLED_BY_SETTINGS =
-  /^(secrets|models|research|embeddings|judge|slack|webhooks|telemetry|shell|logs|traces|dead-letters|key)(\.|$)/
+  /^(secrets|models|research|embeddings|judge|slack|webhooks|services|telemetry|shell|logs|traces|dead-letters|key)(\.|$)/
 const PORTS_OF_POLICIES: Readonly<Record<string, string>> = { 'index.publish': 'indexing' }
 
 test('task tokens are answered with success alone: no role may answer with an error', () => {
@@ -194,6 +194,7 @@ const PORTS = new Set([
   'documents',
   'slack',
   'webhooks',
+  'services',
   'tokens',
 ])
 

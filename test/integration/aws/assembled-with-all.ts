@@ -1,12 +1,21 @@
+import { ServicesSettingsSchema } from '../../../shared/services/settings.ts'
 import { assembled } from './assembled.ts'
 import type { Assembly } from './assembly.ts'
 import { slackSettings } from './slack-settings.ts'
 import { telemetrySettings } from './telemetry-settings.ts'
 import { webhookSettings } from './webhook-settings.ts'
 
-/** With everything that brings rights of its own: bearer tokens, a workspace, a webhook, a collector of spans, anchors. */
+/** With everything that brings rights of its own: bearer tokens, a workspace, a webhook, a service, a collector of spans, anchors. */
 export function assembledWithAll(): Promise<Assembly> {
   const audit = { anchor: 's3-object-lock', retention_days: 365 } as const
-  const settings = { ...slackSettings(), webhooks: [webhookSettings()], telemetry: telemetrySettings(), audit }
+  const secret = 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:sluice/crm-AbCdEf'
+  const services = ServicesSettingsSchema.parse({ crm: { url: 'https://crm.example/api', key: { secret } } })
+  const settings = {
+    ...slackSettings(),
+    services,
+    webhooks: [webhookSettings()],
+    telemetry: telemetrySettings(),
+    audit,
+  }
   return assembled({ 'sluice:auth': 'token' }, settings)
 }

@@ -51,6 +51,9 @@ describe('the settings of a stage', () => {
     write('models.yaml', 'providers:\n  aws: { type: bedrock }\n  old: { type: replay, record: r.json }\n')
     expect(words('models.yaml')).toMatch(/providers\.aws\.models: is missing: .*exactly the models it lists/)
     expect(words('models.yaml')).toMatch(/providers\.old\.record: .*sluice run record/)
+    write('crm.yaml', 'services:\n  crm: { url: "http://10.0.0.1", private: true, key: { env: CRM_KEY } }\n')
+    expect(words('crm.yaml')).toMatch(/crm\.yaml: services\.crm\.key: .*add secret: ARN/)
+    expect(words('crm.yaml')).toMatch(/services\.crm\.private: private is for the local place: .*public https URL/)
   })
 })
 

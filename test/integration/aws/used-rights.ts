@@ -79,6 +79,7 @@ const RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   'outbox.graphWork': ['outbox.graph'],
   'outbox.webhookWork': ['outbox.webhook'],
   webhooks: ['webhooks.sign'],
+  services: ['services.key'],
   'outbox.writeAnchor': ['outbox.anchor'],
   'anchors.put': ['anchors.put'],
   'anchors.versions': ['anchors.read'],

@@ -28,3 +28,14 @@ test.each([
   expect(egress).toEqual(hosts)
   expect(egressLine(egress)).toMatch(words)
 })
+
+test('and which services the settings name besides', () => {
+  const app = new App()
+  const stack = new Stack(app, 'Machines')
+  stack.addMetadata('sluice:services', JSON.stringify(['crm (crm.example)']))
+  const [artifact] = app.synth().stacks
+  writeFileSync(join(folder, 'machines.template.json'), JSON.stringify({ Resources: {}, ...artifact?.template }))
+  const { egress, services } = readTemplates(folder)
+  expect(services).toEqual(['crm (crm.example)'])
+  expect(egressLine(egress, services)).toMatch(/any public host.*; and 1 service: crm \(crm\.example\)$/)
+})
