@@ -43,7 +43,7 @@ const within =
 /** The floors of two rooms, what others stand on first (docs/architecture.md). Types count: who reads a type knows its owner. */
 const FLOORS: Readonly<Record<string, readonly string[]>> = {
   shared: [
-    'errors.ts limits.ts text auth ports table',
+    'errors.ts limits.ts text auth ports services table',
     'goals dag graph research providers prompts gates runs',
     'document catalog.ts compile plan approvals slack telemetry webhooks settings',
     'routes.ts api console invariants views world.ts',
