@@ -6,10 +6,10 @@ import { quoted } from '../text/wording.ts'
 import { placeholderValue, renderTemplate, replaceReferences } from './template.ts'
 
 /** What a block may ask a service for; all but GET may change something there. */
-export const SERVICE_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+const SERVICE_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 /** What one request may hold, beside what net-gate allows. */
-export const SERVICE_LIMITS = {
+const SERVICE_LIMITS = {
   /** Characters of `path`, of a text of `query` and of one of `headers`, as they are written. */
   text_characters: 2_000,
   query: 50,

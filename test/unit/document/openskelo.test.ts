@@ -54,7 +54,7 @@ describe('a document written for OpenSkelo', () => {
   test.each<[string, object, string]>([
     ['builtin:read-file', { path: 'x' }, 'Use read-input'],
     ['builtin:transform', { map: {} }, 'Use transform with a JSONata expression, or pass'],
-    ['builtin:http-request', { url: 'https://example.com' }, 'No handler sends requests'],
+    ['builtin:http-request', { url: 'https://example.com' }, 'Use http: it asks a service that the operator named'],
   ])('names what does the work of %s here', (handler, config, hint) => {
     const result = parseDag({ blocks: [{ id: 'a', mode: 'deterministic', deterministic: { handler, config } }] })
     expect(result).toMatchObject({ ok: false, errors: [{ code: 'unknown_handler' }] })
