@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -73,12 +73,7 @@ async function run({ name, command: [program, ...args], whole }: Suite): Promise
     env: { ...process.env, ...(whole === true && { SLUICE_TESTS: 'whole' }) },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  let isCut = false
-  const cut = () => {
-    isCut = true
-    child.kill()
-  }
-  const timer = Number.isFinite(left) ? setTimeout(cut, left) : undefined
+  const clock = endAfter(child, left)
   let last: RegExpExecArray | undefined
   let open = ''
   for await (const piece of child.stdout.setEncoding('utf8')) {
@@ -89,8 +84,7 @@ async function run({ name, command: [program, ...args], whole }: Suite): Promise
     say(lines.map((line) => (countIn(line) === undefined ? line : `  ${line}`)).join('\n'))
   }
   const code = child.exitCode ?? (await new Promise<number>((done) => child.once('exit', (left) => done(left ?? 1))))
-  clearTimeout(timer)
-  if (isCut) {
+  if (clock.isOver()) {
     passed += Number(last?.[1] ?? 0)
     failed += Number(last?.[2] ?? 0)
     return `${name}: not ended, the ${limit} seconds are gone`
@@ -101,6 +95,22 @@ async function run({ name, command: [program, ...args], whole }: Suite): Promise
   passed += good
   failed += bad
   return `${name}: ${good} right, ${bad} wrong, ${Math.round((Date.now() - at) / 1_000)} s`
+}
+
+/** Ends a suite when so many milliseconds are gone; `isOver` takes the clock away and says whether it did. */
+function endAfter(child: ChildProcess, ms: number): { isOver(): boolean } {
+  let over = false
+  const end = () => {
+    over = true
+    child.kill()
+  }
+  const timer = Number.isFinite(ms) ? setTimeout(end, ms) : undefined
+  return {
+    isOver() {
+      clearTimeout(timer)
+      return over
+    },
+  }
 }
 
 function countIn(line: string): RegExpExecArray | undefined {
