@@ -142,7 +142,7 @@ test('a block asks a service through net-gate, with the key that run-block alone
   expect(sent).toEqual([
     { method: 'POST', url: '/api/customers/7', authorization: `Bearer ${KEY}`, once: `${id}/0/0/1/0` },
   ])
-  const outputs = await caller.call('GET', `/api/dag/runs/${id}/blocks/a/outputs`)
+  const outputs = await caller.call('GET', `/api/dag/runs/${id}/outputs/a`)
   expect(outputs.json).toMatchObject({ outputs: { status: 200, body: { seen: 'Bearer [redacted]' } } })
   const refused = await caller.until(await caller.start({ dag: asking('GET'), inputs: { id: 8 } }), isEnd)
   expect(refused.find(({ type }) => type === 'block:failed')?.data).toMatchObject({ code: 'service_refused' })
