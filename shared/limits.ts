@@ -51,3 +51,8 @@ export function isReservedKey(key: string): boolean {
 }
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
+
+/** What one request of a gate, a webhook or a service may take (functions/gates/net-gate.ts): milliseconds in all. */
+export const MOST_REQUEST_MS = 30_000
+/** Bytes of its answer that are read; the rest is left on the wire. */
+export const MOST_ANSWER_BYTES = 65_536

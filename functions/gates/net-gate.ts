@@ -5,6 +5,7 @@ import * as https from 'node:https'
 import type { LookupFunction } from 'node:net'
 import * as z from 'zod'
 import type { LimitedAnswer, LimitedRequest, SignedMessage } from '../../shared/gates/gate-ports.ts'
+import { MOST_ANSWER_BYTES, MOST_REQUEST_MS } from '../../shared/limits.ts'
 import { findService } from '../../shared/services/settings.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import type { Json } from '../../shared/text/json.ts'
@@ -61,8 +62,6 @@ function policyOf({ service }: LimitedRequest, { http_gates, services, port }: S
   return named === undefined ? undefined : servicePolicy(named, policy)
 }
 
-/** However much time a gate asks for. */
-const MAX_MS = 30_000
 const MAX_REDIRECTS = 3
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
@@ -80,7 +79,7 @@ interface RequestLimits {
  * everything. Never throws for what the network does.
  */
 export async function limitedRequest(request: LimitedRequest, guard: RequestLimits): Promise<LimitedAnswer> {
-  const ms = Math.min(request.timeout_ms, MAX_MS)
+  const ms = Math.min(request.timeout_ms, MOST_REQUEST_MS)
   const time = AbortSignal.timeout(ms)
   const signal = guard.signal === undefined ? time : AbortSignal.any([time, guard.signal])
   try {
@@ -176,8 +175,6 @@ const MEANING: Readonly<Record<string, string>> = {
   ENOTFOUND: 'there is no host of that name (ENOTFOUND)',
 }
 
-/** Bytes of a body that are read; the rest is left on the wire. */
-const MAX_BODY_BYTES = 65_536
 const MAX_HEADER_BYTES = 16_384
 
 /** The head of an answer. Its body is read or left: nothing holds the connection open after either. */
@@ -269,10 +266,10 @@ async function readBody(response: http.IncomingMessage): Promise<Body> {
     chunks.push(chunk)
     bytes += chunk.byteLength
     // Leaving the loop closes the connection.
-    if (bytes > MAX_BODY_BYTES) break
+    if (bytes > MOST_ANSWER_BYTES) break
   }
-  const body = Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES).toString()
-  return { body, cut: bytes > MAX_BODY_BYTES }
+  const body = Buffer.concat(chunks).subarray(0, MOST_ANSWER_BYTES).toString()
+  return { body, cut: bytes > MOST_ANSWER_BYTES }
 }
 
 /** All addresses of a name. The seam of the guarded request: tests answer what an attacker's server would. */

@@ -1,8 +1,8 @@
 import type { EventData, RunEvent } from '../runs/event.ts'
 import type { Head } from '../runs/head.ts'
+import { attemptOf } from '../runs/run-fold.ts'
 import { amountOfUsage, usedByEvent } from '../runs/usage-cost.ts'
 import { defineInvariant } from './invariant.ts'
-import { attemptOf } from './objects.ts'
 
 const UNITS = ['tokens', 'usd_micros'] as const
 

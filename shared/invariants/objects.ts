@@ -1,5 +1,5 @@
 import type { RunEvent } from '../runs/event.ts'
-import { eventPosition } from '../runs/run-fold.ts'
+import { attemptOf } from '../runs/run-fold.ts'
 import { sha256 } from '../text/hash.ts'
 import { defineInvariant } from './invariant.ts'
 
@@ -111,12 +111,6 @@ function ownData(event: RunEvent, taken: ReadonlySet<string>): unknown {
 
 function isTaken(event: RunEvent): boolean {
   return event.type === 'block:completed' && event.data.cached_from !== undefined
-}
-
-/** The attempt of an event: of what bounce, which block and item, the how manyeth. */
-export function attemptOf(event: RunEvent): string {
-  const { epoch, attempt, item } = eventPosition(event)
-  return `${epoch}/${attempt}/${item ?? ''}/${event.block_id}`
 }
 
 /** Answers in the order of `all`, at most `limit` under way at once. */

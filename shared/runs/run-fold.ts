@@ -143,3 +143,9 @@ export function eventPosition({ id, attempt }: RunEvent): Pick<StepFold, 'epoch'
   const item = laneOwner(lane)?.item
   return { epoch: place.epoch, attempt: attempt ?? place.attempt, ...(item === undefined ? {} : { item }) }
 }
+
+/** One text for all events of one attempt of a block, or of an item of it. */
+export function attemptOf(event: RunEvent): string {
+  const { epoch, attempt, item } = eventPosition(event)
+  return `${epoch}/${attempt}/${item ?? ''}/${event.block_id}`
+}

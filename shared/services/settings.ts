@@ -1,8 +1,7 @@
 import * as z from 'zod'
+import { MOST_REQUEST_MS } from '../limits.ts'
 import { httpUrl, KeySchema } from '../ports/secrets.ts'
 
-/** What net-gate gives a request at the most. */
-const LONGEST_MS = 30_000
 /** Services a place may name. */
 const MOST_SERVICES = 50
 
@@ -23,7 +22,7 @@ const ServiceSchema = z
       })
       .optional(),
     /** Of one request. */
-    timeout_ms: z.int().min(1).max(LONGEST_MS).default(LONGEST_MS),
+    timeout_ms: z.int().min(1).max(MOST_REQUEST_MS).default(MOST_REQUEST_MS),
     /** It is of this machine or of a private network. Only in the local place. */
     private: z.boolean().default(false),
   })

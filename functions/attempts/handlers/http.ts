@@ -5,6 +5,7 @@ import {
 } from '../../../shared/dag/service-request.ts'
 import { Fault } from '../../../shared/errors.ts'
 import type { LimitedAnswer } from '../../../shared/gates/gate-ports.ts'
+import { MOST_ANSWER_BYTES } from '../../../shared/limits.ts'
 import type { ServiceKey } from '../../../shared/services/service-keys.ts'
 import { findService, headerNameProblem, type ServiceSettings } from '../../../shared/services/settings.ts'
 import type { Json } from '../../../shared/text/json.ts'
@@ -111,14 +112,11 @@ function answered(
   const { status, body_cut } = answer
   if (!(status >= 200 && status <= 299) && !accept.includes(status)) throw statusFault(call, service, answer, key)
   if (body_cut === true) {
-    const what = `service "${service}" answered more than ${MOST_BYTES} bytes, which is all that is read. Ask for less of it: a page, or fewer fields.`
+    const what = `service "${service}" answered more than ${MOST_ANSWER_BYTES} bytes, which is all that is read. Ask for less of it: a page, or fewer fields.`
     throw handlerFault(call, 'http', 'service_invalid', what)
   }
   return answer
 }
-
-/** As net-gate reads of an answer. */
-const MOST_BYTES = 65_536
 
 interface Failed {
   readonly fault: 'Unavailable' | 'Rejected' | 'InvalidInput'
@@ -152,7 +150,8 @@ function statusFault(
 type Kind = readonly [fault: Failed['fault'], code: string, advice: string]
 
 const AGAIN = "It is tried again as the block's retry allows."
-const LATER: Readonly<Record<number, Kind>> = {
+/** As of providers (functions/providers/faults.ts), under codes of their own: each stands as it is told. */
+const STATUSES: Readonly<Record<number, Kind>> = {
   401: ['Rejected', 'service_refused', 'Its key is missing or wrong: check services in sluice.yaml.'],
   403: ['Rejected', 'service_refused', 'Its key may not do this.'],
   408: ['Unavailable', 'service_timeout', AGAIN],
@@ -162,7 +161,7 @@ const LATER: Readonly<Record<number, Kind>> = {
 }
 
 function kindOf(status: number): Kind {
-  const known = LATER[status]
+  const known = STATUSES[status]
   if (known !== undefined) return known
   if (status >= 500) return ['Unavailable', 'service_unavailable', AGAIN]
   const accept = `Where ${status} is an answer and no failure, say accept: [${status}].`

@@ -4,7 +4,7 @@ import { RUN_INDEXES, RUN_TABLE } from '../../../shared/runs/dynamodb-table.ts'
 import type { RunFilter, RunKey, RunStore } from '../../../shared/runs/run-store.ts'
 import { inboxOn } from './approvals.ts'
 import { DUE_SHARDS, headKey, readRunSummary } from './head.ts'
-import { as, from, type Item, itemKey, runInKey } from './item-encoding.ts'
+import { as, DAY_SEC, from, type Item, itemKey, runInKey } from './item-encoding.ts'
 import { ifAbsent, type RunTable } from './table.ts'
 
 /**
@@ -155,8 +155,6 @@ function deadWebhooksOn(table: RunTable, cursorsOf: (tenant: string) => Promise<
     },
   }
 }
-
-const DAY_SEC = 86_400
 
 /** It is of no use when its event is gone. */
 function keep({ now, retention_days }: RunTable) {
