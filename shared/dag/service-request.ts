@@ -27,11 +27,11 @@ const text = z.string().max(SERVICE_LIMITS.text_characters)
 const printable = 'printable ASCII on one line: no line break, no other control character'
 
 /** Names as the settings take them for the header of a key, each once, in whatever letters. */
-const HeadersSchema = limited(
-  z.record(z.string(), text.regex(/^[\x20-\x7e]*$/, printable)),
-  SERVICE_LIMITS.headers,
-).superRefine((headers, context) => {
+const HeadersSchema = z.record(z.string(), text.regex(/^[\x20-\x7e]*$/, printable)).superRefine((headers, context) => {
   const names = Object.keys(headers)
+  if (names.length > SERVICE_LIMITS.headers) {
+    context.addIssue({ code: 'custom', message: `at most ${SERVICE_LIMITS.headers} of them` })
+  }
   for (const [at, name] of names.entries()) {
     const isSecond = names.slice(0, at).some((other) => other.toLowerCase() === name.toLowerCase())
     const message = isSecond ? 'it is named twice' : headerNameProblem(name, [])
@@ -48,10 +48,10 @@ export const ServiceRequestSchema = z.strictObject({
   path: text
     .min(1)
     .refine((path) => pathProblem(path) === undefined, { error: ({ input }) => pathProblem(String(input)) }),
-  query: limited(
-    z.record(z.string(), z.union([text, z.number(), z.boolean()], 'it must be a text, a number or true or false')),
-    SERVICE_LIMITS.query,
-  ).optional(),
+  query: z
+    .record(z.string(), z.union([text, z.number(), z.boolean()], 'it must be a text, a number or true or false'))
+    .refine((all) => Object.keys(all).length <= SERVICE_LIMITS.query, `at most ${SERVICE_LIMITS.query} of them`)
+    .optional(),
   headers: HeadersSchema.optional(),
   /** JSON whose texts are templates; a text that is one placeholder becomes the value itself. */
   body: z.custom<Json>((value) => value !== undefined).optional(),
@@ -61,10 +61,6 @@ export const ServiceRequestSchema = z.strictObject({
   accept: z.array(z.int().min(200).max(599)).min(1).max(SERVICE_LIMITS.accept).optional(),
 })
 export type ServiceRequestConfig = z.infer<typeof ServiceRequestSchema>
-
-function limited<S extends z.ZodType<Readonly<Record<string, unknown>>>>(schema: S, most: number): S {
-  return schema.refine((all) => Object.keys(all).length <= most, `at most ${most} of them`)
-}
 
 /** Keys of a config that do not go together, and why. */
 export function requestProblem({
