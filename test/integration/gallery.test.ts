@@ -328,7 +328,7 @@ describe('ticket-table', () => {
     expect(texts(written)).toEqual(texts(given))
   })
 
-  test('reads what another spreadsheet exports', async () => {
+  test('reads what another spreadsheet exports', { tags: ['thorough'] }, async () => {
     const table = 'sep=,\r\nid,text,opened,minutes\r\nT-1,"a,\r\nb",2026-11-30,7\r\n'
     const { end, artifact } = await gallery.run('ticket-table', { table })
     expect(end.type).toBe('run:completed')

@@ -2,6 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RunEvent } from '../../shared/runs/event.ts'
+import { atMost, firstDaily } from '../how-much.ts'
 import { openTestPlace, type TestPlace } from './test-place.ts'
 
 /** read-table and write-table in a real place: files of the inputs folder, the isolate, artifacts, caches, retries. */
@@ -11,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => place.close())
 
-const TICKETS = 500
+const TICKETS = atMost(500)
 const ticket = (at: number) => `T-${at};"Dear all,\r\n${at % 45 === 0 ? '\r\n' : ''}row ${at}; ""again""";${at % 7}`
 const CSV = `id;text;minutes\r\n${Array.from({ length: TICKETS }, (_, at) => ticket(at)).join('\r\n')}\r\n`
 
@@ -48,7 +49,7 @@ async function artifactOf(id: string, name: string): Promise<string> {
   return Buffer.from(await place.place.world.objects.get('main', ref)).toString('utf8')
 }
 
-describe('500 tickets with line breaks in their cells', () => {
+describe(`${TICKETS} tickets with line breaks in their cells`, () => {
   const write = {
     id: 'write',
     mode: 'deterministic',
@@ -58,7 +59,7 @@ describe('500 tickets with line breaks in their cells', () => {
   }
   const again = reading({ id: 'again', inputs: { file: { from: 'write.file' } } }, { path: undefined })
 
-  test('are 500 rows, are judged one by one, and leave as 500 rows', async () => {
+  test('are as many rows, are judged one by one, and leave as that many', async () => {
     mkdirSync(join(place.folder, 'day'))
     writeFileSync(join(place.folder, 'day', 'tickets.csv'), CSV)
     const judge = {
@@ -153,10 +154,9 @@ describe('a path that an input names', () => {
 })
 
 describe('a hostile table', () => {
-  test.each<[string, () => Buffer | string, string]>([
+  const ends = '%s ends its attempt with a reason, and nothing else'
+  const tables: readonly [string, () => Buffer | string, string][] = [
     ['of quotes alone', () => `a\n"${'""'.repeat(5_000_000)}`, 'table_malformed'],
-    ['of separators alone', () => ','.repeat(10_000_000), 'table_too_large'],
-    ['of line breaks alone', () => '\n'.repeat(10_000_000), 'run:completed'],
     ['of too many rows', () => `a\n${'1\n'.repeat(1_000_000)}`, 'table_too_large'],
     ['of brackets', () => '['.repeat(10_000_000), 'table_malformed'],
     ['of half of a character', () => '[{"a":"\\ud800"}]', 'table_malformed'],
@@ -165,14 +165,15 @@ describe('a hostile table', () => {
       () => Buffer.from(Array.from({ length: 10_000 }, (_, at) => (at * 7919) % 251)),
       'table_encoding',
     ],
-  ])(
-    '%s ends its attempt with a reason, and nothing else',
-    async (_, made, code) => {
+    ['of separators alone', () => ','.repeat(10_000_000), 'table_too_large'],
+    ['of line breaks alone', () => '\n'.repeat(10_000_000), 'run:completed'],
+  ]
+  for (const { tags, rows } of firstDaily(5, tables)) {
+    test.each(rows)(ends, { tags, timeout: 60_000 }, async (_, made, code) => {
       writeFileSync(join(place.folder, 'hostile.csv'), made())
       const { code: seen, reason, end } = await run([reading()], { file_name: 'hostile.csv' })
       expect(seen ?? end).toBe(code)
       if (reason !== undefined) expect(reason).toMatch(/Cannot run block "read" \(read-table\): \S/)
-    },
-    60_000,
-  )
+    })
+  }
 })

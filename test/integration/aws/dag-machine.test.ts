@@ -48,7 +48,9 @@ function deployed() {
   return { dag, stack, machine, template: Template.fromStack(stack) }
 }
 
-test('a document of 1,000 blocks is deployed as a machine that starts one more, by version', () => {
+test('a document of 1,000 blocks is deployed as a machine that starts one more, by version', {
+  tags: ['thorough'],
+}, () => {
   const { dag, template } = deployed()
   expect(dag.parts.map(({ key }) => key)).toEqual(['Part1'])
   const machines = Object.entries(template.findResources('AWS::StepFunctions::StateMachine'))

@@ -115,7 +115,9 @@ test('the same schema is compiled once, however often it stands in a document', 
 })
 
 describe('the schemas of a document together', () => {
-  test('have at most 10,000 nodes; what comes after is told once and not compiled', async () => {
+  test('have at most 10,000 nodes; what comes after is told once and not compiled', {
+    tags: ['thorough'],
+  }, async () => {
     const { isolate, asked } = counting()
     // 603 nodes each.
     const parsed = await parseDagInIsolate(
