@@ -65,7 +65,8 @@ describe('GET /api/dag/runs/{run_id}/graph', () => {
     ])
     // What has not started counts as one second.
     expect(graph.critical_path.blocks).toEqual(['plan', 'build', 'publish'])
-    expect(graph.critical_path.seconds).toBeGreaterThan(1)
+    // Those that ended may have taken no millisecond.
+    expect(graph.critical_path.seconds).toBeGreaterThanOrEqual(1)
 
     const digest = asked.type === 'approval:requested' ? asked.data.digest : ''
     await place.call('decide-approval', runId, { decision: 'approve', digest })
