@@ -13,6 +13,7 @@ import type { LeasePool, RunKey, RunStore } from './runs/run-store.ts'
 import type { Services } from './services/service-keys.ts'
 import type { Settings } from './settings/settings.ts'
 import type { Slack, SlackWork } from './slack/slack-port.ts'
+import type { Steps } from './steps/steps-port.ts'
 import type { Telemetry } from './telemetry/telemetry-port.ts'
 import type { WebhookWork } from './webhooks/message.ts'
 import type { Webhooks } from './webhooks/signing.ts'
@@ -68,6 +69,8 @@ export interface World {
   readonly webhooks: Webhooks
   /** Keys of services that blocks of the handler `http` ask. */
   readonly services: Services
+  /** Code of the project that blocks run. */
+  readonly steps: Steps
   /** Absent where the settings name no collector. */
   readonly telemetry?: Telemetry | undefined
   readonly tokens: Tokens

@@ -35,6 +35,7 @@ import { gatesAskedAbout, verdictsSoFar, waiveGates } from './gate-waivers.ts'
 import { approvedEdits, askedInputs } from './inputs.ts'
 import { answerFacts, type Judged, judgeBlock, postGateFailure } from './judge-gates.ts'
 import { findQuestion, type Iteration, readDecision, requireAnswer } from './question.ts'
+import { keepArtifactsOf } from './step-end.ts'
 
 /**
  * What is left to do for a block: nothing, a skip, a person's refusal, what follows from an answer, or its work: `next`,
@@ -96,7 +97,10 @@ function refuseAsked(call: BlockCall, ask: OpenQuestion, { code, reason }: No): 
 }
 
 /** Post-gates were waived: the outputs are published as they are, nothing is dispatched again. */
-function completeWaived(call: BlockCall, ask: OpenQuestion, yes: Yes): Promise<BlockReport> {
+async function completeWaived(call: BlockCall, ask: OpenQuestion, yes: Yes): Promise<BlockReport> {
+  const output = ask.events.findLast((event) => event.type === 'block:output')
+  const ref = output?.type === 'block:output' ? output.data.outcome_ref : undefined
+  if (ref !== undefined) await keepArtifactsOf(call, ask.attempt, ref)
   const gate_events = waiveGates(call, 'post', ask, yes)
   const verdicts = [...verdictsSoFar(ask.events, 'pre'), ...verdictsSoFar([...ask.events, ...gate_events], 'post')]
   return recordAnswered(call, ask, { ...bareEnd(ask), verdicts, gate_events })

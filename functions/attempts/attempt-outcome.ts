@@ -3,6 +3,7 @@ import type { Verdict } from '../../shared/gates/gate.ts'
 import { NOT_ASKED } from '../../shared/providers/provider.ts'
 import type { EventData, NewEvent } from '../../shared/runs/event.ts'
 import type { BlockProjection } from '../../shared/runs/run-store-items.ts'
+import type { StepLog } from '../../shared/steps/step-order.ts'
 import type { Json } from '../../shared/text/json.ts'
 import { shortRedacted } from '../../shared/text/short-text.ts'
 import type { BlockCall } from './block-call.ts'
@@ -28,6 +29,9 @@ export interface Produced {
     readonly note?: string
     /** Its calls as they were answered: the object recordings are made of. */
     readonly raw_ref?: string | undefined
+    /** Of a step: what it wrote, and what it came to as it was told. */
+    readonly log?: StepLog | undefined
+    readonly outcome_ref?: string | undefined
   }
 }
 

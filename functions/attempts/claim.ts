@@ -6,7 +6,7 @@ import { ordinal, PHASE, readOrdinal, workingLeg } from '../../shared/runs/lane.
 import type { Append, Appended, LeasePool, RunKey } from '../../shared/runs/run-store.ts'
 import type { BlockProjection } from '../../shared/runs/run-store-items.ts'
 import { leaseForAttempt, type ProviderLease } from '../provider-lease.ts'
-import { LEASE_MS, readOwnProjection } from '../record/projections.ts'
+import { LEASE_MS, readOwnProjection, STEP_LEASE_MS } from '../record/projections.ts'
 import { chargeFor, recordEvents } from '../record/record-events.ts'
 import {
   appendBase,
@@ -247,9 +247,11 @@ function openingOf(
  * A child run holds the attempt as long as it may live itself. A foreach block needs its lease only until its items have
  * begun: then HEAD says so, and nobody asks for it. `now` is the time of the claim itself: a lease is no longer than it says.
  */
-function leaseUntil({ head }: BlockCall, { child }: PreparedAttempt, now: number): string {
+function leaseUntil({ head, block, item }: BlockCall, { child }: PreparedAttempt, now: number): string {
   if (child !== undefined) return head.deadline_at
-  return new Date(now + LEASE_MS).toISOString()
+  const isStep = block.mode === 'deterministic' && block.step !== undefined
+  const opensItems = block.foreach !== undefined && item === undefined
+  return new Date(now + (isStep && !opensItems ? STEP_LEASE_MS : LEASE_MS)).toISOString()
 }
 
 function claimedChild({ child, binding_ref }: PreparedAttempt): Pick<BlockProjection, 'child' | 'binding_ref'> {

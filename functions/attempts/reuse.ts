@@ -333,7 +333,7 @@ export async function cacheResult(call: BlockCall, inputs_hash: string, end: Att
 
 /** As it was recorded, at no cost. */
 async function cachedProduct({ world, run }: BlockCall, kept: CachedResult): Promise<Produced | undefined> {
-  const { outputs, latency_ms: _, unpriced_tokens: _none, ...facts } = kept.output
+  const { outputs, latency_ms: _, unpriced_tokens: _none, log: _log, outcome_ref: _outcome, ...facts } = kept.output
   const free = { ...facts, tokens_in: 0, tokens_out: 0, usd_micros: 0, note: `kept result of run ${kept.run_id}` }
   try {
     return { values: await readPortValues(world, run.tenant, outputs), problems: [], facts: free }

@@ -9,6 +9,7 @@ import { type BlockReport, reportRecorded, retryBlock } from './block-report.ts'
 import { closeChild } from './child-end.ts'
 import { closeItems, failOfItems, openItems } from './foreach.ts'
 import { mayHaveItems } from './inputs.ts'
+import { closeStep } from './step-end.ts'
 import { tryBlock } from './try-block.ts'
 
 const InputSchema = z.strictObject({
@@ -18,6 +19,8 @@ const InputSchema = z.strictObject({
   e: z.int().min(0).optional(),
   item: z.int().min(0).optional(),
   phase: z.enum(['items', 'close']).optional(),
+  /** Of a step: where what it came to lies; empty where nobody said. */
+  outcome: z.string().optional(),
 })
 
 /**
@@ -33,7 +36,7 @@ type Answer = BlockReport | readonly number[]
 async function runBlock(event: z.infer<typeof InputSchema>, world: World, host: HostContext): Promise<Answer> {
   const call = await openBlockCall(world, toRunKey(event.in), event, host.signal)
   if (call.block.foreach !== undefined && event.phase !== 'close') return itemNumbers(call, host)
-  const report = await failBlockOnFault(call, host, () => advancePhase(call, event.phase, host.signal))
+  const report = await failBlockOnFault(call, host, () => advancePhase(call, event, host.signal))
   if (isStale(call)) return report
   const joins = event.joins.map((join) => joinKey(join, event.e))
   await signalJoins({ world, run: call.run, source: event.block }, joins)
@@ -43,27 +46,30 @@ async function runBlock(event: z.infer<typeof InputSchema>, world: World, host: 
 /** What a state of the machine asks for: an attempt of a block or of one item, or what the children of a block made. */
 function advancePhase(
   call: BlockCall,
-  phase: 'items' | 'close' | undefined,
+  { phase, outcome }: Pick<z.infer<typeof InputSchema>, 'phase' | 'outcome'>,
   signal: AbortSignal | undefined,
 ): Promise<BlockReport> {
-  if (call.item !== undefined) return advanceItem(call, signal)
+  const close = (now: BlockCall) => closeBlock(now, outcome)
+  if (call.item !== undefined)
+    return advanceItem(call, phase === 'close' ? close : (now) => tryBlock(now, false, signal))
   if (phase !== 'close') return advanceBlock(call, (now, undecided) => tryBlock(now, undecided, signal))
-  return advanceBlock(call, closeBlock)
+  return advanceBlock(call, close)
 }
 
-function closeBlock(call: BlockCall): Promise<BlockReport> {
-  // A person let it go on meanwhile: it begins where its child, or its items, do.
+function closeBlock(call: BlockCall, outcome: string | undefined): Promise<BlockReport> {
+  // A person let it go on meanwhile: it begins where its child, its step, or its items do.
   if (call.resumed !== undefined) throw retryBlock(call)
-  return call.block.foreach === undefined ? closeChild(call) : closeItems(call)
+  if (call.block.foreach !== undefined && call.item === undefined) return closeItems(call)
+  return outcome === undefined ? closeChild(call) : closeStep(call, outcome)
 }
 
 /**
  * What is left to do for one item of a foreach block: nothing once it or its block has ended, else its next attempt. One
  * that did not complete may have been the last its block waited for.
  */
-async function advanceItem(call: BlockCall, signal: AbortSignal | undefined): Promise<BlockReport> {
+async function advanceItem(call: BlockCall, next: (now: BlockCall) => Promise<BlockReport>): Promise<BlockReport> {
   if (!mayHaveItems(call) || (await isOver(call))) return reportRecorded(call)
-  const report = await resumeAfterAnswer(call, (now) => tryBlock(now, false, signal))
+  const report = await resumeAfterAnswer(call, next)
   if (report.state !== 'completed') await failOfItems(call)
   return report
 }

@@ -205,7 +205,7 @@ function unknownProvider({ block, world }: BlockCall, name: string): Fault {
  * What makes one call of a provider this call: `<run>/<lane>/<epoch>/<attempt>[.<leg>]/<repair>`. After a question in the
  * middle of the attempt its calls are others.
  */
-function callKey({ run, lane_key, epoch, lane }: BlockCall, attempt: number, repair: number): string {
+export function callKey({ run, lane_key, epoch, lane }: BlockCall, attempt: number, repair: number): string {
   const leg = lane !== undefined && readOrdinal(lane).attempt === attempt ? workingLeg(lane) : 0
   return `${run.run_id}/${lane_key}/${epoch}/${attempt}${leg === 0 ? '' : `.${leg}`}/${repair}`
 }

@@ -4,6 +4,7 @@ import {
   DescribeExecutionCommand,
   ListExecutionsCommand,
   SendTaskFailureCommand,
+  SendTaskHeartbeatCommand,
   SendTaskSuccessCommand,
   SFNClient,
   type SFNClientConfig,
@@ -64,6 +65,7 @@ export function openMachine(
     clear: (limits) => clearMachines({ client, uses: uses(), arnOf: (name) => machineArn(core.env, name) }, limits),
     stop: (machine, name, cause) => stopWithParts(client, machine, name, cause),
     answer: (token, answer) => answerToken(client, token, answer),
+    beat: (token) => beat(client, token),
     holderGone: () => false,
   }
 }
@@ -136,6 +138,16 @@ async function answerToken(client: SFNClient, taskToken: string, answer: TokenAn
   } catch (error) {
     if (TOKEN_GONE.has(errorName(error))) return 'gone'
     throw sdkFault(error, { doing: 'answer a task token', action })
+  }
+}
+
+async function beat(client: SFNClient, taskToken: string): Promise<'taken' | 'gone'> {
+  try {
+    await client.send(new SendTaskHeartbeatCommand({ taskToken }))
+    return 'taken'
+  } catch (error) {
+    if (TOKEN_GONE.has(errorName(error))) return 'gone'
+    throw sdkFault(error, { doing: 'say that a task goes on', action: 'states:SendTaskHeartbeat' })
   }
 }
 

@@ -75,6 +75,7 @@ const PORTS: Readonly<Record<Port, true>> = {
   slack: true,
   webhooks: true,
   services: true,
+  steps: true,
   tokens: true,
   health: true,
   anchors: true,

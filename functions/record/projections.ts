@@ -12,6 +12,8 @@ import { readPinned } from './pinned-run.ts'
 
 /** Of a claim, renewed while its dispatch runs. */
 export const LEASE_MS = 30_000
+/** Of a step: whoever does its work may have to be started first, or wait for its turn. Renewed every 10 s. */
+export const STEP_LEASE_MS = 110_000
 
 /**
  * Projections of blocks, at least as new as their lanes: a crash between the HEAD append and B# leaves the
@@ -162,6 +164,9 @@ function projectEvent(before: Projected, event: RunEvent, block: Block | undefin
     }
     case 'block:gate':
       return { facts, refused: refusedAfter(refused, event, block) }
+    case 'step:started':
+    case 'step:progress':
+      return before
     default:
       return { facts: endedBy(before, event, block), refused }
   }

@@ -21,6 +21,8 @@ export interface Storage<W extends Storing = World> {
   readonly bounded: W
   /** Fault LimitExceeded storage_quota where so many bytes more do not fit: before the first of several puts. */
   requireRoom(bytes: number): Promise<void>
+  /** Somebody else stored so many bytes for this run: the next append counts them. */
+  stored(bytes: number): void
   /** HEAD was read: it says how much others stored. */
   seen(head: Head): void
 }
@@ -42,9 +44,7 @@ export function openCountedStorage<W extends Storing>(given: W, run: RunKey, blo
   const tally: Tally = { known: undefined, pending: 0, untold: 0, total: undefined }
   const put: World['objects']['put'] = async (tenant, body) => {
     const stored = await given.objects.put(tenant, body)
-    tally.pending += stored.bytes
-    tally.untold += stored.bytes
-    if (tally.total !== undefined) tally.total += stored.bytes
+    count(tally, stored.bytes)
     return stored
   }
   const requireRoom = async (bytes: number) => {
@@ -64,10 +64,17 @@ export function openCountedStorage<W extends Storing>(given: W, run: RunKey, blo
     world,
     bounded: over<W, Storing>(world, { objects: over(given.objects, { put: putBounded }) }),
     requireRoom,
+    stored: (bytes) => count(tally, bytes),
     seen({ stored_bytes }) {
       tally.known = stored_bytes ?? 0
     },
   }
+}
+
+function count(tally: Tally, bytes: number): void {
+  tally.pending += bytes
+  tally.untold += bytes
+  if (tally.total !== undefined) tally.total += bytes
 }
 
 /** The same but for these members; what it refuses to give it still refuses. */
@@ -152,7 +159,7 @@ export async function countUploadBytes(asking: Asking, tenant: string, bytes: nu
     const what = `of this upload: tenant "${tenant}" has stored ${inBytes(stored)}`
     throw overQuota(what, 'max_tenant_bytes', { stored, bytes, quota })
   }
-  await count(asking, tenant, bytes)
+  await tell(asking, tenant, bytes)
 }
 
 /** Bytes the tenant stored and that may still be there, as they were counted since it has a quota. */
@@ -164,13 +171,13 @@ async function tellTenant(asking: Asking, tenant: string, tally: Tally): Promise
   if (asking.settings.safety.max_tenant_bytes === undefined || tally.untold === 0) return
   const bytes = tally.untold
   tally.untold = 0
-  await count(asking, tenant, bytes).catch((error: unknown) => {
+  await tell(asking, tenant, bytes).catch((error: unknown) => {
     tally.untold += bytes
     throw error
   })
 }
 
-async function count({ runs, settings, clock }: Asking, tenant: string, bytes: number): Promise<void> {
+async function tell({ runs, settings, clock }: Asking, tenant: string, bytes: number): Promise<void> {
   const week = weekOf(clock.now())
   await runs.countStored(tenant, { week, bytes, ttl: weekExpirySeconds(week, keptDays(settings)) })
 }

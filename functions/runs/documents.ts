@@ -2,7 +2,7 @@ import type { StartRunBody } from '../../shared/api/start-run-route.ts'
 import { documentChange, undeployedDocument } from '../../shared/approvals/find-run-changes.ts'
 import type { Dag } from '../../shared/dag/dag.ts'
 import { bindAgents } from '../../shared/document/bind-agents.ts'
-import { parseDagInIsolate } from '../../shared/document/parse.ts'
+import { parseDagInIsolate, stepsNamed } from '../../shared/document/parse.ts'
 import { bindTaskGates } from '../../shared/document/task-gates.ts'
 import { Fault, type Issue } from '../../shared/errors.ts'
 import { isolateFor } from '../../shared/ports/isolate.ts'
@@ -73,7 +73,7 @@ async function boundOrNothing(
 type DocumentText = NonNullable<StartRunBody['dag']>
 
 /** What checking a document needs. */
-export type DocumentWorld = Pick<World, 'providers' | 'settings' | 'isolate'>
+export type DocumentWorld = Pick<World, 'providers' | 'settings' | 'isolate' | 'steps'>
 
 export interface BoundDocument {
   readonly dag: Dag
@@ -86,20 +86,23 @@ export interface BoundDocument {
  * of the tenant that asks.
  */
 export async function bindDocument(
-  { providers, settings: routing, isolate }: DocumentWorld,
+  { providers, settings: routing, isolate, steps: project }: DocumentWorld,
   tenant: string,
   text: DocumentText,
   name: string | undefined,
 ): Promise<BoundDocument> {
   const named = name === undefined ? {} : { name }
-  const place = { ...named, providers: providers.names(), routing }
+  const names = stepsNamed(text)
+  // Of most documents nothing is asked.
+  const steps = names.length === 0 ? {} : await project.describe(names)
+  const place = { ...named, providers: providers.names(), routing, steps }
   const parsed = await parseDagInIsolate(text, place, isolateFor(isolate, { tenant }))
   if (!parsed.ok)
     throw invalidDag(
       name,
       parsed.errors.map((error) => ({ ...error })),
     )
-  const bound = bindAgents(parsed.dag, routing)
+  const bound = bindAgents(parsed.dag, routing, steps)
   const gated = bound.ok ? bindTaskGates(bound.dag, routing) : bound
   if (!gated.ok) throw invalidDag(name, gated.issues)
   return { dag: gated.dag, dag_hash: parsed.dag_hash }

@@ -63,6 +63,7 @@ type StartWorld = Pick<
   | 'documents'
   | 'providers'
   | 'isolate'
+  | 'steps'
   | 'clock'
   | 'ids'
   | 'log'

@@ -64,6 +64,8 @@ export interface ChosenRights extends Asked {
   /** ARNs of the secrets that hold keys of services; absent = there are none. */
   readonly services?: readonly string[]
   readonly telemetry?: readonly string[]
+  /** Names of the functions of steps; absent = there are none. */
+  readonly steps?: readonly string[]
   /** Callers come with a bearer credential; absent = they are signed by IAM. */
   readonly auth?: 'token' | 'jwt' | undefined
   /** ARNs of Slack's token and signing secrets, and whose the workspace is; absent = none is configured. */
@@ -83,6 +85,7 @@ const BY_CHOICE = {
   'webhooks.sign': ({ webhooks = [] }: ChosenRights) => webhooks.map(secretStatement),
   'services.key': ({ services = [] }: ChosenRights) => services.map(secretStatement),
   'telemetry.secrets': ({ telemetry = [] }: ChosenRights) => telemetry.map(secretStatement),
+  'steps.start': ({ steps = [] }: ChosenRights, stack: Stack) => steps.flatMap((name) => startStatements(stack, name)),
   'slack.call': ({ slack }: ChosenRights) => (slack === undefined ? [] : [secretStatement(slack.token)]),
 } as const
 type ByChoice = keyof typeof BY_CHOICE
@@ -93,6 +96,20 @@ function isByChoice(right: Right): right is ByChoice {
 
 function askedStatements(models: readonly AskedModel[], stack: Stack): PolicyStatement[] {
   return models.flatMap((model) => modelStatements(model, stack))
+}
+
+/** Any version of it: a run goes on with the code it began with. Which those are is asked of Lambda. */
+function startStatements(stack: Stack, resourceName: string): PolicyStatement[] {
+  const arn = stack.formatArn({
+    service: 'lambda',
+    resource: 'function',
+    resourceName,
+    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+  })
+  return [
+    new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [`${arn}:*`] }),
+    new PolicyStatement({ actions: ['lambda:ListVersionsByFunction'], resources: [arn] }),
+  ]
 }
 
 /** Exactly this one: the settings take whole ARNs only. */
@@ -288,6 +305,7 @@ const STATEMENTS = {
   ],
   // AWS checks it against the machine's ARN, though its policy editor offers only *. Nobody answers with an error.
   'machine.answer': [{ on: 'machines', actions: ['states:SendTaskSuccess'] }],
+  'machine.beat': [{ on: 'machines', actions: ['states:SendTaskHeartbeat'] }],
   'machine.ensure': [
     VERSIONS,
     { on: 'table', actions: ['dynamodb:GetItem', 'dynamodb:Query', 'dynamodb:UpdateItem'], conditions: OF_MACHINES },

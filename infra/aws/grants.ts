@@ -44,6 +44,7 @@ const PORTS_WITH_RIGHTS = new Set([
   'slack',
   'webhooks',
   'services',
+  'steps',
   'tokens',
   'health',
   'anchors',
@@ -97,6 +98,21 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     'shell.run',
     'tokens.read',
   ],
+  'open-step': [
+    ...APPENDS,
+    'runs.getAll',
+    'objects.get',
+    'objects.put',
+    'machine.answer',
+    'steps.start',
+    'outbox.nudge',
+    'secrets.read',
+    'models.ask',
+    'http.request',
+    'shell.run',
+    'tokens.read',
+  ],
+  'report-step': [...APPENDS, 'runs.getAll', 'objects.get', 'machine.answer', 'machine.beat'],
   'close-module': [...APPENDS, 'runs.getAll', 'objects.get', 'objects.put', 'machine.answer'],
   settle: [...APPENDS, 'objects.get', 'objects.put', 'outbox.nudge'],
   'decide-completion': [...APPENDS, 'objects.get', 'objects.put'],
@@ -274,6 +290,8 @@ export type Right =
   | 'search.read'
   | 'index.publish'
   | 'machine.answer'
+  | 'machine.beat'
+  | 'steps.start'
   | 'machine.ensure'
   | 'machine.deployed'
   | 'machine.named'

@@ -7,6 +7,7 @@ import type { ProviderSettings } from '../../shared/providers/settings.ts'
 import { parseSettings } from '../../shared/settings/parse.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { serviceKeyNames, slackKeyNames, telemetryKeyNames, webhookKeyNames } from './ports-with-keys.ts'
+import { stepSecretNames } from './steps.ts'
 
 /** What a place is opened with. All folders are absolute. */
 interface PlaceSettings {
@@ -33,6 +34,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, cw
     port: args.port ?? file.port,
     data_dir: resolve(cwd, args['data-dir'] ?? file.data_dir),
     dags: args.example === true ? [PACKAGE_DAGS] : file.dags.map((dir) => resolve(cwd, dir)),
+    project_dir: args.example === true ? PACKAGE : cwd,
     inputs_dir: resolve(cwd, args['inputs-dir'] ?? file.inputs_dir),
     providers: Object.fromEntries(
       Object.entries(file.providers).map(([name, provider]) => [name, withRecord(provider, cwd)]),
@@ -128,6 +130,7 @@ function keyNames(settings: Settings): readonly string[] {
     ...ofSlack,
     ...webhookKeyNames(settings),
     ...telemetryKeyNames(settings),
+    ...stepSecretNames(settings),
   ]
 }
 

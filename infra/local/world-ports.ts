@@ -19,6 +19,7 @@ import { createServices, createWebhooks, providerPlace } from './ports-with-keys
 import { openRunStore } from './run-store/run-store.ts'
 import { openLocalIndex } from './search-index.ts'
 import { PACKAGE_DAGS } from './settings.ts'
+import { createSteps } from './steps.ts'
 import { openTokens } from './tokens.ts'
 import { openUploads } from './uploads.ts'
 import { createWaker } from './waker.ts'
@@ -50,6 +51,7 @@ export function createPorts(parts: Parts): {
   const configured = createProviders(settings, providerPlace(parts.keys, stores.objects))
   const names = [...new Set([...configured.names(), ...Object.keys(parts.providers)])]
   const isolate = createIsolate()
+  const steps = createSteps({ ...parts, objects: stores.objects })
   const ports = {
     ...stores,
     outbox,
@@ -61,6 +63,7 @@ export function createPorts(parts: Parts): {
     telemetry,
     webhooks: createWebhooks(settings, parts.keys),
     services: createServices(settings, parts.keys),
+    steps,
     clock,
     ids,
     log,
@@ -68,6 +71,7 @@ export function createPorts(parts: Parts): {
     settings,
   }
   const close = async () => {
+    await steps.close()
     await isolate.close()
     closeStores()
   }

@@ -30,6 +30,8 @@ export type TaskState = Common &
     readonly Resource: string
     readonly Arguments?: unknown
     readonly TimeoutSeconds?: number
+    /** Of a wait for a token: it is over when nobody said for so long that the work goes on. */
+    readonly HeartbeatSeconds?: number
     readonly Retry?: readonly Retrier[]
     readonly Catch?: readonly Catcher[]
   }

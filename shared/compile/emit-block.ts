@@ -1,5 +1,6 @@
 import { FUNCTIONS } from '../catalog.ts'
 import { type Block, type Foreach, opensChild, type RetryPolicy } from '../dag/dag.ts'
+import { isStepPath } from '../dag/handlers.ts'
 import { Fault } from '../errors.ts'
 import type { Retrier, State, TaskState } from './asl.ts'
 
@@ -37,7 +38,14 @@ export function entryOfBlock(block: CompiledBlock): string {
 
 /** The states of one block, as its kind asks for (docs/architecture.md, "From document to machine"). */
 export function emitBlock(block: CompiledBlock, emission: Emission, onward: Onward): States {
-  const states = block.foreach !== undefined ? emitForeach : opensChild(block.mode) ? emitChild : emitSingle
+  const states =
+    block.foreach !== undefined
+      ? emitForeach
+      : opensChild(block.mode)
+        ? emitChild
+        : isStep(block)
+          ? emitStep
+          : emitSingle
   return {
     ...emitApproval(block, emission),
     ...states(block, emission, onward),
@@ -48,6 +56,11 @@ export function emitBlock(block: CompiledBlock, emission: Emission, onward: Onwa
       Next: entryOfBlock(block),
     },
   }
+}
+
+/** Whether its work is code of the project, done in a process or function of its own. */
+export function isStep({ handler }: Pick<CompiledBlock, 'handler'>): boolean {
+  return handler !== undefined && isStepPath(handler)
 }
 
 /** The state after the approval. */
@@ -104,7 +117,7 @@ function emitForeach(block: CompiledBlock, { signals, epoch }: Emission, onward:
       Items: epoch ? '{% $states.input.items %}' : '{% $states.input %}',
       ItemSelector: { i: '{% $states.context.Map.Item.Value %}', ...epochField(epoch) },
       MaxConcurrency: Math.min(foreach?.max_concurrency ?? 1, MOST_ITEMS_AT_ONCE),
-      ItemProcessor: { StartAt: id, States: emitItem(block, epoch) },
+      ItemProcessor: { StartAt: id, States: isStep(block) ? emitStepItem(block, epoch) : emitItem(block, epoch) },
       Output: epoch ? { e: EPOCH } : {},
       Next: `_close_${id}`,
     },
@@ -112,8 +125,22 @@ function emitForeach(block: CompiledBlock, { signals, epoch }: Emission, onward:
   }
 }
 
+/** An item of a step: one state waits for the work, one records what came of it. */
+function emitStepItem(block: CompiledBlock, epoch: boolean): States {
+  const { id } = block
+  const close = `_close_item_${id}`
+  const item = { i: '{% $states.input.i %}', ...epochField(epoch) }
+  const payload = { block: id, item: item.i, ...epochField(epoch) }
+  const { [id]: recording, ...waits } = emitItem(block, epoch, { phase: 'close', outcome: OUTCOME })
+  return {
+    [id]: { ...awaitStep(payload, item, close), Next: close },
+    ...(recording === undefined ? {} : { [close]: recording }),
+    ...waits,
+  }
+}
+
 /** One item: it is tried again and asks by states of its own, since names are those of the whole machine. */
-function emitItem(block: CompiledBlock, epoch: boolean): States {
+function emitItem(block: CompiledBlock, epoch: boolean, also: Readonly<Record<string, unknown>> = {}): States {
   const { id, asks } = block
   const [again, ask] = [`_again_${id}`, `_item_ask_${id}`]
   const item = { i: '{% $states.input.i %}', ...epochField(epoch) }
@@ -123,7 +150,7 @@ function emitItem(block: CompiledBlock, epoch: boolean): States {
   const catchers = asks?.items === true ? [...Catch, asking] : Catch
   return {
     // An empty output: what 1,000 items answer never adds up to a payload limit.
-    [id]: { ...runBlock(block, payload, epoch), Catch: catchers, Output: {}, End: true },
+    [id]: { ...runBlock(block, { ...payload, ...also }, epoch), Catch: catchers, Output: {}, End: true },
     [again]: { Type: 'Wait', Seconds: '{% $states.input.s %}', Next: id },
     ...(asks?.items === true ? { [ask]: { ...awaitAnswer(payload), Output: item, Next: id } } : {}),
   }
@@ -142,9 +169,47 @@ function emitChild(block: CompiledBlock, { signals, epoch }: Emission, onward: O
   }
 }
 
-function emitClose(block: CompiledBlock, { signals, epoch }: Emission, onward: Onward): States {
+/** A state that waits for the work of a step, and one that records what came of it; only that one raises RetryBlock. */
+function emitStep(block: CompiledBlock, emission: Emission, onward: Onward): States {
   const { id } = block
-  const payload = { block: id, phase: 'close', ...joinsOf(signals.get(id)), ...epochField(epoch) }
+  const close = `_close_${id}`
+  return {
+    [id]: {
+      ...awaitStep({ block: id, ...epochField(emission.epoch) }, epochField(emission.epoch), close),
+      Next: close,
+    },
+    ...emitClose(block, emission, onward, { outcome: OUTCOME }),
+  }
+}
+
+/** Where what a step made lies; empty: nobody says that there is anything. */
+const OUTCOME = '{% $states.input.outcome %}'
+const ANSWERED = "{% $states.result.outcome ? $states.result.outcome : '' %}"
+/** Whoever does the work says in time that it goes on, and says it three times as often. */
+const STEP_HEARTBEAT_SEC = 120
+
+/** `handed`: what the next state finds beside the outcome. When nobody is heard of any more, the record says what is left to do. */
+function awaitStep(
+  payload: Readonly<Record<string, unknown>>,
+  handed: Readonly<Record<string, unknown>>,
+  Next: string,
+) {
+  return {
+    ...awaitToken('open-step', payload),
+    HeartbeatSeconds: STEP_HEARTBEAT_SEC,
+    Catch: [{ ErrorEquals: ['States.Timeout', 'States.HeartbeatTimeout'], Next, Output: { ...handed, outcome: '' } }],
+    Output: { ...handed, outcome: ANSWERED },
+  }
+}
+
+function emitClose(
+  block: CompiledBlock,
+  { signals, epoch }: Emission,
+  onward: Onward,
+  also: Readonly<Record<string, unknown>> = {},
+): States {
+  const { id } = block
+  const payload = { block: id, phase: 'close', ...joinsOf(signals.get(id)), ...epochField(epoch), ...also }
   return { [`_close_${id}`]: { ...runBlock(block, payload, epoch), Output: PAYLOAD, ...onward } }
 }
 
@@ -167,6 +232,8 @@ export type CompiledBlock = Pick<Block, 'id' | 'upstream' | 'on_gate_fail'> & {
   readonly asks?: { readonly block: number; readonly items: boolean }
 
   readonly mode?: Block['mode']
+  /** Of a deterministic block. */
+  readonly handler?: string
   readonly approval?: { readonly timeout_sec: number }
   readonly foreach?: Pick<Foreach, 'items' | 'max_concurrency'>
   readonly retry?: Pick<RetryPolicy, 'max_attempts'>

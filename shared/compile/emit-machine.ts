@@ -8,6 +8,7 @@ import {
   EPOCH,
   emitBlock,
   epochField,
+  isStep,
   type Onward,
   type States,
   waitWithoutTimeout,
@@ -264,8 +265,10 @@ function blockBytes(block: CompiledBlock, emission: Emission, onward: Onward): n
   return template.bytes([block.id.length, 'Next' in onward ? onward.Next.length : 0, joinedLength(joins)])
 }
 
-function isPlain({ approval, asks, foreach, mode }: CompiledBlock): boolean {
-  return approval === undefined && asks === undefined && foreach === undefined && !opensChild(mode)
+function isPlain(block: CompiledBlock): boolean {
+  const { approval, asks, foreach, mode } = block
+  const isOwn = !opensChild(mode) && !isStep(block)
+  return approval === undefined && asks === undefined && foreach === undefined && isOwn
 }
 
 const SEPARATOR = '","'

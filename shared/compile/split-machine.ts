@@ -1,6 +1,6 @@
 import { opensChild } from '../dag/dag.ts'
 import { Fault } from '../errors.ts'
-import type { CompiledBlock, Emission } from './emit-block.ts'
+import { type CompiledBlock, type Emission, isStep } from './emit-block.ts'
 import { fitsOnceBound, stepBytes } from './emit-machine.ts'
 import type { NamedSequence, NamedStep, Signals } from './name-steps.ts'
 
@@ -292,16 +292,19 @@ function addEvents(sum: Sum, events: number): void {
   sum.surely += events
 }
 
-function addEventsOfBlock(sum: Sum, { mode, approval, asks, foreach, retry }: CompiledBlock): void {
+function addEventsOfBlock(sum: Sum, block: CompiledBlock): void {
+  const { mode, approval, asks, foreach, retry } = block
   const tries = Math.max(1, retry?.max_attempts ?? 1)
   const asked = approval === undefined ? 0 : EVENTS.token
-  const child = opensChild(mode) ? EVENTS.token : 0
+  // Of a fan-out each item waits for its own.
+  const waits = opensChild(mode) || (isStep(block) && foreach === undefined) ? EVENTS.token : 0
   const surely =
-    (EVENTS.block + child + asked + (asks?.block ?? 0) * EVENTS.ask) * tries + (EVENTS.try - EVENTS.block) * (tries - 1)
+    (EVENTS.block + waits + asked + (asks?.block ?? 0) * EVENTS.ask) * tries + (EVENTS.try - EVENTS.block) * (tries - 1)
   addEvents(sum, surely)
   if (foreach === undefined) return
   addEvents(sum, EVENTS.block + EVENTS.parallel)
-  const ofItem = EVENTS.item + EVENTS.try * (tries - 1) + (asks?.items === true ? EVENTS.ask : 0)
+  const ofStep = isStep(block) ? EVENTS.token * tries : 0
+  const ofItem = EVENTS.item + ofStep + EVENTS.try * (tries - 1) + (asks?.items === true ? EVENTS.ask : 0)
   if (typeof foreach.items === 'string') sum.events += MOST_ITEMS * ofItem
   else addEvents(sum, foreach.items.length * ofItem)
 }

@@ -166,6 +166,15 @@ export interface Agent {
   readonly model_params: Readonly<Record<string, Json>>
 }
 
+/** What of its step a block of a run is pinned to (docs/steps.md). */
+export interface StepPin {
+  readonly kind: 'module' | 'program'
+  /** Hex sha256 of its code: which one a run began with. */
+  readonly hash: string
+  /** `once`: a person is asked before it is done again. */
+  readonly effect: 'again' | 'once'
+}
+
 interface BlockBase {
   readonly id: string
   /** Position in the canonical document; item keys use it, never the id. */
@@ -202,6 +211,8 @@ export type Block =
       readonly mode: 'deterministic'
       readonly handler: string
       readonly config: Readonly<Record<string, Json>>
+      /** Of a run's document, where the handler is a step of the project: which code it began with. */
+      readonly step?: StepPin
     })
   | (BlockBase & { readonly mode: 'approval'; readonly approval: ApprovalPolicy })
   | (BlockBase & { readonly mode: 'dag'; readonly dag: ChildDag })

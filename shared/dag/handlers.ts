@@ -106,6 +106,14 @@ export const HANDLERS = {
 
 export type HandlerName = keyof typeof HANDLERS
 
+/** Whether a handler is a file of the project: code that runs in a process or function of its own (docs/steps.md). */
+export function isStepPath(handler: string): boolean {
+  return handler.startsWith('./')
+}
+
+/** A path of a module or program: below the folder of sluice.yaml, in one way of writing it. */
+export const STEP_PATH = /^\.\/(?:[A-Za-z0-9_][A-Za-z0-9_.-]*\/)*[A-Za-z0-9_][A-Za-z0-9_.-]*$/
+
 /**
  * Handlers that do more than their inputs and outputs show. A retried run that takes their outputs over takes the
  * artifacts along that they left; what changes its run's context, or looks at its run, is done again and never cached.

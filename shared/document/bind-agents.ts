@@ -8,6 +8,7 @@ import type { ResearchSettings } from '../research/settings.ts'
 import type { People } from '../runs/people.ts'
 import type { Safety } from '../runs/safety-settings.ts'
 import { findService, type ServicesSettings, serviceBase } from '../services/settings.ts'
+import type { KnownSteps } from '../steps/described-step.ts'
 import { sha256 } from '../text/hash.ts'
 import { canonicalJson } from '../text/json.ts'
 import { didYouMean, listed, quoted, suggest } from '../text/wording.ts'
@@ -115,13 +116,13 @@ type BoundDag = { readonly ok: true; readonly dag: Dag } | { readonly ok: false;
 /**
  * The document a run is pinned to: every ai block has its provider and model, found by its route where it has one, and
  * a hash that also stands for what answers it, so that a kept result of another model or server is not taken for its
- * own. The same holds for the service that a block of the handler `http` asks. The identity of the DAG stays that of the
+ * own. The same holds for the service that a block of the handler `http` asks, and for the code of a step. The identity of the DAG stays that of the
  * document as written.
  */
-export function bindAgents(dag: Dag, routing: Routing): BoundDag {
+export function bindAgents(dag: Dag, routing: Routing, steps: KnownSteps = {}): BoundDag {
   const issues: Issue[] = []
   const blocks = dag.blocks.map((block) => {
-    if (block.mode === 'deterministic') return boundToService(block, routing)
+    if (block.mode === 'deterministic') return boundToStep(boundToService(block, routing), steps)
     if (block.mode !== 'ai') return block
     const found = findAgent(block.agent, routing)
     if (found.ok) return boundBlock(block, found, routing)
@@ -147,10 +148,20 @@ function boundBlock(block: AiBlock, found: Extract<FoundAgent, { ok: true }>, { 
   }
 }
 
-function boundToService(block: Extract<Block, { mode: 'deterministic' }>, { services = {} }: Routing): Block {
+type DeterministicBlock = Extract<Block, { mode: 'deterministic' }>
+
+function boundToService(block: DeterministicBlock, { services = {} }: Routing): DeterministicBlock {
   const service = block.handler === 'http' ? findService(services, String(block.config.service)) : undefined
   if (service === undefined) return block
   return { ...block, hash: sha256(canonicalJson({ block: block.hash, service: serviceBase(service) })) }
+}
+
+/** Other code is another block: no kept result of the one is the other's. */
+function boundToStep(block: DeterministicBlock, steps: KnownSteps): Block {
+  const known = Object.hasOwn(steps, block.handler) ? steps[block.handler] : undefined
+  if (known === undefined || 'problem' in known) return block
+  const { kind, hash, effect } = known
+  return { ...block, step: { kind, hash, effect }, hash: sha256(canonicalJson({ block: block.hash, step: hash })) }
 }
 
 function issueOf({ id, index }: Block, { code, text, hint }: Extract<FoundAgent, { ok: false }>): Issue {

@@ -27,7 +27,22 @@ export function checkHandler(reading: Reading, block: BlockDraft, types: InputTy
   }
   const path = [...block.path, 'deterministic', 'config']
   checkTableConfig(reading, work, path)
+  checkStepInputs(reading, block, work.handler)
   if (work.handler === 'http') checkRequest(reading, work.config, path)
+}
+
+/** What a step cannot do without: declared by the block, or the item of its fan-out. */
+function checkStepInputs({ problems, steps = {} }: Reading, block: BlockDraft, handler: string): void {
+  const step = Object.hasOwn(steps, handler) ? steps[handler] : undefined
+  if (step === undefined || 'problem' in step || step.inputs === undefined) return
+  const given = new Set([...block.inputs.keys(), block.settled.foreach?.as])
+  for (const [name, { type }] of Object.entries(step.inputs).filter(
+    ([name, { required }]) => required && !given.has(name),
+  )) {
+    const text = `has no input ${quoted(name)}, which its step ${quoted(handler)} needs`
+    const hint = `Add it under inputs: ${name}: { from: BLOCK.OUTPUT } (${type}).`
+    problems.push({ code: 'missing_input', path: block.path, say: ({ who }) => ({ text: `${who} ${text}`, hint }) })
+  }
 }
 
 /** Keys that go together; and the service of the place, where that is known: its name, and that its key's header is its own. */

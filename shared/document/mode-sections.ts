@@ -1,6 +1,7 @@
 import jsonata from 'jsonata'
+import * as z from 'zod'
 import type { Agent, AgentRoute, ApprovalPolicy, ChildDag, Research } from '../dag/dag.ts'
-import { HANDLERS, HANDLERS_BEYOND_PORTS } from '../dag/handlers.ts'
+import { HANDLERS, HANDLERS_BEYOND_PORTS, isStepPath, STEP_PATH } from '../dag/handlers.ts'
 import { isName, isReservedKey, LIMITS, NAME_RULE } from '../limits.ts'
 import { PROMPT_TEMPLATES, type TemplateName } from '../prompts/templates.ts'
 import { ASKED_LIMITS, resolveBudgets } from '../research/payloads/intent.ts'
@@ -10,7 +11,7 @@ import { type Path, pathText } from '../text/source-position.ts'
 import { describeValue, didYouMean, listed, quoted, suggest } from '../text/wording.ts'
 import { findAgent } from './bind-agents.ts'
 import type { Ports } from './ports.ts'
-import { type Mapping, type Reading, readMapping, readSection, SECTIONS } from './sections.ts'
+import { type Mapping, type Reading, readMapping, readMember, readSection, SECTIONS } from './sections.ts'
 
 /** Who does the work of an ai block; `undefined` when that is wrong or not said. */
 function readAgent(
@@ -100,10 +101,7 @@ function readHandler(reading: Reading, given: Json, path: Path): Deterministic |
   const section = readSection(reading, SECTIONS.deterministic, given, path)
   if (section?.handler === undefined) return undefined
   const known = Object.entries(HANDLERS).find(([name]) => name === section.handler)
-  if (known === undefined) {
-    refuseHandler(reading, section.handler, [...path, 'handler'])
-    return undefined
-  }
+  if (known === undefined) return readStep(reading, section.handler, section.config, path)
   const [handler, schema] = known
   const config = readSection(reading, schema, section.config ?? {}, [...path, 'config'])
   if (config !== undefined && 'expression' in config && config.expression !== undefined) {
@@ -116,9 +114,48 @@ function readHandler(reading: Reading, given: Json, path: Path): Deterministic |
   return config === undefined ? undefined : { mode: 'deterministic', handler, config: config as Mapping }
 }
 
-function refuseHandler({ problems }: Reading, handler: string, path: Path): void {
+/** A handler that is none of ours is a step of the project: a module by its path, or a program of the settings. */
+function readStep(reading: Reading, handler: string, given: Json | undefined, path: Path): Deterministic | undefined {
+  const at = [...path, 'handler']
+  if (isStepPath(handler) && !STEP_PATH.test(handler)) {
+    refuseStep(
+      reading,
+      handler,
+      at,
+      'which is no path of a step; allowed are ./ and names of letters, digits, "_", "." and "-"',
+    )
+    return undefined
+  }
+  const { steps } = reading
+  const step = steps !== undefined && Object.hasOwn(steps, handler) ? steps[handler] : undefined
+  if (!isStepPath(handler) || (step === undefined && steps !== undefined)) {
+    refuseHandler(reading, handler, at)
+    return undefined
+  }
+  if (step !== undefined && 'problem' in step) {
+    refuseStep(reading, handler, at, `which cannot be taken: ${step.problem}`)
+    return undefined
+  }
+  const config = readMapping(reading, given ?? {}, [...path, 'config'])
+  if (config === undefined) return undefined
+  if (step?.config !== undefined) checkStepConfig(reading, step.config, config, [...path, 'config'])
+  return { mode: 'deterministic', handler, config }
+}
+
+function refuseStep({ problems }: Reading, handler: string, path: Path, why: string): void {
+  problems.push({ code: 'unknown_step', path, say: ({ who }) => ({ text: `${who} names ${quoted(handler)}, ${why}` }) })
+}
+
+/** By the schema its module made of it: what has a default may be left out. */
+function checkStepConfig(reading: Reading, schema: Json, config: Mapping, path: Path): void {
+  // A JSON Schema that zod made, read back by it.
+  const read = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0])
+  readMember(reading, read, config, path)
+}
+
+function refuseHandler({ problems, steps = {} }: Reading, handler: string, path: Path): void {
   const say: Problem['say'] = ({ who }) => {
-    const names = Object.keys(HANDLERS)
+    const names = [...Object.keys(HANDLERS), ...Object.keys(steps)]
     const near = suggest(handler, names)
     const text = `${who} uses the unknown handler ${quoted(handler)}; known are ${listed(names)}`
     const ours = Object.hasOwn(ELSEWHERE, handler) ? ELSEWHERE[handler] : undefined

@@ -1,10 +1,12 @@
 import type { Block, Dag, InputPort, OutputPort, RunInput } from '../dag/dag.ts'
+import { STEP_PATH } from '../dag/handlers.ts'
 import { topologicalOrder } from '../dag/order.ts'
 import { Fault } from '../errors.ts'
 import { type Program, programProblem, programProblems } from '../gates/compile-programs.ts'
 import { findGate, gateTypes } from '../gates/registry.ts'
 import type { Isolate } from '../ports/isolate.ts'
 import type { ServicesSettings } from '../services/settings.ts'
+import type { KnownSteps } from '../steps/described-step.ts'
 import { type DagError, listErrors, type Problem } from '../text/document-problems.ts'
 import { sha256 } from '../text/hash.ts'
 import { canonicalJson, type Json } from '../text/json.ts'
@@ -60,10 +62,30 @@ export async function parseDagInIsolate(
   return finish(await programProblems(programs, isolate, unable))
 }
 
+/**
+ * The steps of the project that a document names as handlers, each once: what a place has to know before it parses it.
+ * None of a text that cannot be read: parsing tells why.
+ */
+export function stepsNamed(given: string | object): readonly string[] {
+  if (typeof given === 'string' && !given.includes('./')) return []
+  const read = typeof given === 'string' ? readYaml(given) : readObject(given)
+  const blocks: unknown = read.ok && isMapping(read.source.value) ? read.source.value.blocks : undefined
+  const handlers = (Array.isArray(blocks) ? blocks : []).map((block: unknown) => {
+    return isMapping(block) && isMapping(block.deterministic) ? block.deterministic.handler : undefined
+  })
+  return [...new Set(handlers.filter((name): name is string => typeof name === 'string' && STEP_PATH.test(name)))]
+}
+
+function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 interface ParseOptions {
   readonly name?: string
   readonly providers?: readonly string[]
   readonly services?: ServicesSettings | undefined
+  /** Steps of the project that the document names (`stepsNamed`); without them their ports are judged by nothing. */
+  readonly steps?: KnownSteps | undefined
   readonly routing?: Routing
 }
 
@@ -76,11 +98,12 @@ interface Begun {
 function begin(given: string | object, options: ParseOptions): Begun {
   const read = typeof given === 'string' ? readYaml(given) : readObject(given)
   const fallback = options.name ?? 'dag'
-  const { providers, routing, services = routing?.services } = options
+  const { providers, routing, steps, services = routing?.services } = options
   const gates = { gateOf: findGate, gateTypes }
   const place = {
     ...(providers === undefined ? {} : { providers }),
     ...(services === undefined ? {} : { services }),
+    ...(steps === undefined ? {} : { steps }),
     ...(routing === undefined ? {} : { routing }),
   }
   const known = { name: fallback, gates, ...place }

@@ -1,9 +1,10 @@
 import { PORT_TYPES, type PortType } from '../dag/dag.ts'
 import { isName, LIMITS, NAME_RULE } from '../limits.ts'
+import { type DescribedStep, type StepPorts, typesAgree } from '../steps/described-step.ts'
 import type { Problem } from '../text/document-problems.ts'
 import type { Json } from '../text/json.ts'
 import type { Path } from '../text/source-position.ts'
-import { describeValue, didYouMean, listed, suggest } from '../text/wording.ts'
+import { describeValue, didYouMean, listed, quoted, suggest } from '../text/wording.ts'
 import { type Reading, readMapping, readSection, SECTIONS } from './sections.ts'
 
 export interface BlockPorts {
@@ -18,15 +19,96 @@ export function readBlockPorts(
     readonly inputs?: Json | undefined
     readonly outputs?: Json | undefined
     readonly mode?: Json | undefined
+    readonly deterministic?: Json | undefined
   },
   path: Path,
 ): BlockPorts {
+  const step = stepOf(reading, block.deterministic)
+  if (step !== undefined) return readStepPorts(reading, block, step, path)
   const inputs = readPorts(reading, 'input', block.inputs, [...path, 'inputs'])
   const outputs = readPorts(reading, 'output', block.outputs, [...path, 'outputs'])
   checkCount(reading, outputs.size, [...path, 'outputs'])
   for (const port of outputs.values()) if (port.type === undefined && !port.broken) refuseUntyped(reading, port.path)
   if (block.mode === 'research') return { inputs, outputs: researchOutputs(reading, outputs, path) }
   return { inputs, outputs: block.mode === 'approval' ? decisionOutputs(reading, outputs, inputs, path) : outputs }
+}
+
+/** The step a block names, where what its ports are is known. */
+function stepOf({ steps = {} }: Reading, section: Json | undefined): DescribedStep | undefined {
+  const handler = typeof section === 'object' && section !== null && 'handler' in section ? section.handler : undefined
+  const step = typeof handler === 'string' && Object.hasOwn(steps, handler) ? steps[handler] : undefined
+  return step === undefined || 'problem' in step ? undefined : step
+}
+
+/** A step has the ports its code says it has: a document may declare them, and has their types without. */
+function readStepPorts(
+  reading: Reading,
+  block: { readonly inputs?: Json | undefined; readonly outputs?: Json | undefined },
+  step: DescribedStep,
+  path: Path,
+): BlockPorts {
+  const inputs = readPorts(reading, 'input', block.inputs, [...path, 'inputs'])
+  const declared = readPorts(reading, 'output', block.outputs, [...path, 'outputs'])
+  const outputs = step.outputs === undefined ? declared : portsOfStep(step.outputs, declared, [...path, 'outputs'])
+  checkCount(reading, outputs.size, [...path, 'outputs'])
+  for (const port of outputs.values()) if (port.type === undefined && !port.broken) refuseUntyped(reading, port.path)
+  for (const [side, ports, known] of [
+    ['input', inputs, step.inputs],
+    ['output', declared, step.outputs],
+  ] as const) {
+    for (const [name, port] of known === undefined ? [] : ports) checkStepPort(reading, { side, name, port, known })
+  }
+  return { inputs: step.inputs === undefined ? inputs : typedBy(step.inputs, inputs), outputs }
+}
+
+function portsOfStep(known: StepPorts, declared: Ports, path: Path): Ports {
+  const all = Object.entries(known).map(([name, port]): [string, PortDraft] => {
+    return [name, { path: [...path, name], broken: false, ...port, ...declared.get(name) }]
+  })
+  // What it does not have is a problem of its own, and whoever reads it is told once.
+  return new Map([...all, ...[...declared].filter(([name]) => !Object.hasOwn(known, name))])
+}
+
+function typedBy(known: StepPorts, declared: Ports): Ports {
+  return new Map(
+    [...declared].map(([name, port]) => {
+      const own = Object.hasOwn(known, name) ? known[name] : undefined
+      const { required = own?.required } = port
+      return [name, own === undefined ? port : { ...port, type: port.type ?? own.type, required }]
+    }),
+  )
+}
+
+function checkStepPort(
+  { problems }: Reading,
+  {
+    side,
+    name,
+    port,
+    known = {},
+  }: {
+    readonly side: 'input' | 'output'
+    readonly name: string
+    readonly port: PortDraft
+    readonly known: StepPorts | undefined
+  },
+): void {
+  const own = Object.hasOwn(known, name) ? known[name] : undefined
+  const names = Object.keys(known)
+  if (own === undefined) {
+    const text = `has the ${side} ${quoted(name)}, which its step has not; it has ${listed(names)}`
+    const hint = didYouMean(suggest(name, names))
+    problems.push({
+      code: side === 'input' ? 'unknown_input' : 'unknown_output',
+      path: port.path,
+      on: 'key',
+      say: ({ who }) => ({ text: `${who} ${text}`, hint }),
+    })
+    return
+  }
+  if (port.type === undefined || typesAgree(port.type, own.type)) return
+  const say: Problem['say'] = ({ place }) => ({ text: `${place} is a ${port.type}; of its step it is a ${own.type}` })
+  problems.push({ code: 'type_mismatch', path: port.path, say })
 }
 
 function checkCount({ problems }: Reading, count: number, path: Path): void {

@@ -1,5 +1,5 @@
 import { PORT_TYPES } from '../dag/dag.ts'
-import { HANDLERS } from '../dag/handlers.ts'
+import { HANDLERS, STEP_PATH } from '../dag/handlers.ts'
 import { LIMITS } from '../limits.ts'
 import { ASKED_LIMITS } from '../research/payloads/intent.ts'
 import type { Json } from '../text/json.ts'
@@ -112,7 +112,12 @@ export const PARTS: Readonly<
     },
   },
   agent: { keys: { model_params: objectSchema } },
-  deterministic: { keys: { handler: { enum: Object.keys(HANDLERS) }, config: objectSchema } },
+  deterministic: {
+    keys: {
+      handler: { anyOf: [{ enum: Object.keys(HANDLERS) }, { type: 'string', pattern: STEP_PATH.source }] },
+      config: objectSchema,
+    },
+  },
   gate: { keys: { check: ref('check') }, required: ['check'] },
   gate_composition: { keys: { pre: composition, post: composition } },
   approval: {

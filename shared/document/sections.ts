@@ -6,6 +6,7 @@ import { LIMITS } from '../limits.ts'
 import { TEMPLATE_NAMES } from '../prompts/templates.ts'
 import { ASKED_LIMITS } from '../research/payloads/intent.ts'
 import type { ServicesSettings } from '../services/settings.ts'
+import type { KnownSteps } from '../steps/described-step.ts'
 import type { Problem } from '../text/document-problems.ts'
 import type { Json } from '../text/json.ts'
 import { issueProblems, unknownKeyProblem } from '../text/schema-issues.ts'
@@ -203,6 +204,8 @@ export interface Reading {
   readonly providers?: readonly string[]
   /** Services that blocks of the handler `http` may ask, when they are known. */
   readonly services?: ServicesSettings
+  /** Steps of the project that the document names, when the project is known. */
+  readonly steps?: KnownSteps
   /** Agents and providers of the place, when they are known. */
   readonly routing?: Routing
 }

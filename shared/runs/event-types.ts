@@ -97,6 +97,14 @@ const EVENT_ROWS: { readonly [T in EventType]: EventRow<T> } = {
     },
     item: 'running',
   },
+  'step:started': { words: () => 'its code began to work', quiet: true },
+  'step:progress': {
+    words: ({ data: { fraction, note } }) => `${Math.round(fraction * 100)} %${note === '' ? '' : `: ${note}`}`,
+    fold: (draft, event) => {
+      enterAttempt(draft, event)
+      changeBlock(draft, event, { progress: event.data })
+    },
+  },
   'block:output': {
     words: ({ data: { outputs, provider, model, latency_ms, note } }, say) => {
       const ports = Object.entries(outputs).map(([port, { bytes }]) => `${port} (${say.bytes(bytes)})`)

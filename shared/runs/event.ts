@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { DeclaredSchema } from '../auth/principal.ts'
 import { FINAL_STATUSES } from '../goals/decision-table.ts'
+import { StepLogSchema } from '../steps/step-order.ts'
 import { ASKED_ABOUT, RESTART_MODES } from './head.ts'
 
 const text = z.string()
@@ -152,6 +153,10 @@ const DATA = {
     decisions_ref: text.optional(),
     ...held,
   }),
+  /** The work of a step began: from here on it may have had an effect. */
+  'step:started': z.strictObject({ holder: text }),
+  /** How far it says it is: 0 to 1, and what it does. */
+  'step:progress': z.strictObject({ fraction: z.number().min(0).max(1), note: text }),
   'block:output': z.strictObject({
     outputs: z.record(text, StoredValueSchema),
     provider: text,
@@ -167,6 +172,10 @@ const DATA = {
     note: text.optional(),
     /** The answers of its calls as they came, repairs too (shared/providers/recording.ts). */
     raw_ref: text.optional(),
+    /** What a step wrote: its last lines, and where all of them are. */
+    log: StepLogSchema.optional(),
+    /** What a step came to, as whoever ran it told it (shared/steps/step-order.ts). */
+    outcome_ref: text.optional(),
   }),
   'block:gate': z.strictObject({
     gate: text,

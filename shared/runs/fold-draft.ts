@@ -119,9 +119,9 @@ export function withVerdict(gates: BlockFold['gates'], verdict: BlockFold['gates
 }
 
 export function foldOutput(draft: Draft, event: EventOf<'block:output'>): void {
-  const { outputs } = event.data
+  const { outputs, log } = event.data
   enterAttempt(draft, event)
-  changeBlock(draft, event, { outputs })
+  changeBlock(draft, event, { outputs, ...(log === undefined ? {} : { log }) })
   noteStepOutput(draft, event, outputs)
 }
 
@@ -212,7 +212,8 @@ const UNSEEN: BlockFold = { state: 'pending', attempt: 0, epoch: 0, gates: [], t
 /** Changes the block an event names; an event of a run without a block changes none. */
 export function changeBlock(draft: Draft, { block_id }: RunEvent, change: Partial<BlockFold>): void {
   if (block_id === undefined) return
-  const { due_at: _, ...block } = draft.blocks.get(block_id) ?? UNSEEN
+  // Each is of the moment alone.
+  const { due_at: _, progress: __, ...block } = draft.blocks.get(block_id) ?? UNSEEN
   draft.blocks.set(block_id, { ...block, ...change })
 }
 

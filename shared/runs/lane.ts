@@ -33,6 +33,8 @@ export const PHASE = {
   claimed: 10,
   /** And the 19 after it: a reservation each. */
   reserved: 20,
+  /** The work of a step has begun, which reserves nothing itself; the 18 after it: how far it is. */
+  begun: 20,
   output: 30,
   gates: 40,
   retrying: 50,

@@ -63,6 +63,8 @@ export interface Machine {
   stop(machine: string, name: string, cause: string): Promise<void>
   /** 'gone' = already used, expired or unknown: counts as done. */
   answer(token: string, answer: TokenAnswer): Promise<'taken' | 'gone'>
+  /** Says that whoever will answer the token is at work: a state with HeartbeatSeconds waits on. 'gone' as above. */
+  beat(token: string): Promise<'taken' | 'gone'>
   /** True only when the process that held a lease can no longer exist (locally: another boot id). */
   holderGone(holder: string): boolean
 }

@@ -48,6 +48,10 @@ export interface BlockFold {
   readonly error?: { readonly code: string; readonly reason: string }
   /** While retrying: when the next attempt may start. */
   readonly due_at?: string
+  /** While a step works: how far it last said it is. */
+  readonly progress?: EventData<'step:progress'>
+  /** What the step of its newest attempt wrote. */
+  readonly log?: NonNullable<EventData<'block:output'>['log']>
   /** The child run of its newest attempt (mode dag). */
   readonly child?: string
   /** The run whose result stands in for a dispatch. */

@@ -10,6 +10,7 @@ import { ResearchSettingsSchema } from '../research/settings.ts'
 import { SafetySchema } from '../runs/safety-settings.ts'
 import { ServicesSettingsSchema } from '../services/settings.ts'
 import { SlackSettingsSchema } from '../slack/settings.ts'
+import { ProgramsSettingsSchema, StepsSettingsSchema } from '../steps/settings.ts'
 import { TelemetrySettingsSchema } from '../telemetry/settings.ts'
 import { WebhookSettingsSchema } from '../webhooks/settings.ts'
 
@@ -42,6 +43,9 @@ export const SettingsSchema = z.strictObject({
   shell_gates: ShellGateSettingsSchema.prefault({}),
   /** Whom blocks of the handler `http` may ask (docs/operate.md, "Services"). */
   services: ServicesSettingsSchema.default({}),
+  /** Commands that blocks may name as their handler, and what steps of the project are given (docs/steps.md). */
+  programs: ProgramsSettingsSchema.default({}),
+  steps: StepsSettingsSchema.default({}),
   /** Who `group:NAME` is, and who decides where a document names nobody (docs/approvals.md). */
   approvals: ApprovalSettingsSchema.prefault({}),
   /** Who is meant by a name in documents: `owner: ["user:ana"]` (docs/approvals.md). */
@@ -73,6 +77,8 @@ export const SettingsSchema = z.strictObject({
   body_days: z.int().min(1).optional(),
   /** Of a deployment in mode `iam`: roles whose sessions are named after persons (infra/aws/stage-settings.ts); in no file. */
   iam_people: z.array(z.string()).optional(),
+  /** Of a local place: the folder of its sluice.yaml, below which its steps are; in no file. */
+  project_dir: z.string().optional(),
   /** Of a local place without login: the one person there, as `user:NAME` (shared/settings/settings.ts); in no file. */
   local_person: z.string().optional(),
 })
@@ -82,6 +88,7 @@ export const FileSettingsSchema = SettingsSchema.omit({
   iam_tenants: true,
   body_days: true,
   iam_people: true,
+  project_dir: true,
   local_person: true,
 })
 export type Settings = z.infer<typeof SettingsSchema>

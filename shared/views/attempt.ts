@@ -27,6 +27,8 @@ interface AttemptView extends Pick<StepFold, 'epoch' | 'attempt' | 'item' | 'sta
   readonly error?: { readonly code: string; readonly reason: string }
   /** The run whose result stands in for a dispatch. */
   readonly cached_from?: string
+  /** What its step wrote. */
+  readonly log?: NonNullable<EventData<'block:output'>['log']>
   /** Ids of what people were asked before and during it. */
   readonly approvals?: readonly string[]
 }
@@ -73,13 +75,14 @@ function startOf(
   }
 }
 
-type Answer = 'provider' | 'model' | 'latency_ms' | 'finish_reason' | 'note' | 'outputs'
+type Answer = 'provider' | 'model' | 'latency_ms' | 'finish_reason' | 'note' | 'outputs' | 'log'
 
 function answerOf(own: readonly RunEvent[]): Pick<AttemptView, Answer> {
   const output = own.findLast(({ type }) => type === 'block:output')
   if (output?.type !== 'block:output') return { outputs: {} }
-  const { outputs, provider, model, latency_ms, finish_reason, note } = output.data
-  return { provider, model, latency_ms, finish_reason, outputs, ...(note === undefined ? {} : { note }) }
+  const { outputs, provider, model, latency_ms, finish_reason, note, log } = output.data
+  const told = { ...(note === undefined ? {} : { note }), ...(log === undefined ? {} : { log }) }
+  return { provider, model, latency_ms, finish_reason, outputs, ...told }
 }
 
 function useOf(own: readonly RunEvent[]): Pick<AttemptView, 'tokens_in' | 'tokens_out' | 'usd' | 'unpriced_tokens'> {

@@ -45,6 +45,10 @@ interface BlockAnswer {
   readonly gates: readonly EventData<'block:gate'>[]
   readonly error?: { readonly code: string; readonly reason: string }
   readonly due_at?: string
+  /** While a step works: how far it last said it is. */
+  readonly progress?: BlockFold['progress']
+  /** What the step of its newest attempt wrote. */
+  readonly log?: BlockFold['log']
   /** The child run of its newest attempt (mode dag). */
   readonly child?: string
   /** The run whose result stands in for a dispatch. */

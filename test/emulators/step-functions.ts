@@ -163,6 +163,9 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     const ok = parse(String(output), 'InvalidOutput', 'Invalid Output')
     return tokenAnswer(await interpreter.answer(requireToken(taskToken), { ok }))
   },
+  async SendTaskHeartbeat({ interpreter }, { taskToken }) {
+    return tokenAnswer(await interpreter.beat(requireToken(taskToken)))
+  },
   async SendTaskFailure({ interpreter }, { taskToken, error, cause }) {
     requireText('error', error ?? '', 256)
     requireText('cause', cause ?? '', 32_768)

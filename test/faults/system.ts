@@ -59,6 +59,8 @@ export interface System {
   close(): void
 }
 
+const NO_STEPS: SharedPorts['steps'] = { describe: async () => ({}), start: async () => undefined }
+
 interface SystemParts {
   readonly sim: Sim
   readonly scenario: Scenario
@@ -100,6 +102,7 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
     http: simulated.http,
     webhooks: simulated.webhooks,
     services: openServices({}, async () => undefined),
+    steps: NO_STEPS,
     objects: withMissing(sim, objects),
     uploads: openUploads(sim.scheduler),
     get graph() {

@@ -25,7 +25,8 @@ async function bytesOf(call: Pick<HandlerCall, 'world' | 'run'>, value: Json | U
   return (await readObjectRef(call, value)) ?? new TextEncoder().encode(textOf(value))
 }
 
-function numbered(name: string, item: number): string {
+/** The name of what an item of a fan-out keeps. */
+export function numbered(name: string, item: number): string {
   const [, stem = name, extension = ''] = /^(.*?[^/])(\.[^./]+)?$/.exec(name) ?? []
   return `${stem}.${item}${extension}`
 }
@@ -40,7 +41,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   json: 'application/json',
 }
 
-function mediaType(name: string): string {
+export function mediaType(name: string): string {
   return MEDIA_TYPES[name.slice(name.lastIndexOf('.') + 1).toLowerCase()] ?? 'application/octet-stream'
 }
 

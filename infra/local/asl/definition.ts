@@ -6,8 +6,8 @@ import { EXECUTE, INVOKE, INVOKE_AND_WAIT } from './task.ts'
 /**
  * Reads machine text and refuses what this interpreter would not run as Step Functions does, instead of ignoring it.
  *
- * Not done here, though Step Functions has it: JSONPath, variables (Assign), defaults of Retry's numbers but BackoffRate, HeartbeatSeconds, expressions in
- * TimeoutSeconds, state-level Output of a Choice, other resources than the two lambda:invoke and startExecution.sync:2, further Arguments
+ * Not done here, though Step Functions has it: JSONPath, variables (Assign), defaults of Retry's numbers but BackoffRate, expressions in
+ * TimeoutSeconds and HeartbeatSeconds, state-level Output of a Choice, other resources than the two lambda:invoke and startExecution.sync:2, further Arguments
  * of these, distributed Map, tolerated failures, States.BranchFailed as a name for ErrorEquals, redrive, the
  * history API, versions and aliases, the 1 MB limit of a definition, and of AWS's
  * JSONata functions all but $parse. History events are counted close to, not exactly like, AWS. Arguments and Items
@@ -34,7 +34,7 @@ const GUARDS = ['Output', 'Retry', 'Catch']
 
 /** Next or End are asked for wherever they are listed. */
 const FIELDS: { readonly [T in State['Type']]: Fields } = {
-  Task: { needs: ['Resource', 'Arguments'], may: ['Next', 'End', 'TimeoutSeconds', ...GUARDS] },
+  Task: { needs: ['Resource', 'Arguments'], may: ['Next', 'End', 'TimeoutSeconds', 'HeartbeatSeconds', ...GUARDS] },
   Parallel: { needs: ['Branches'], may: ['Next', 'End', 'Arguments', ...GUARDS] },
   Map: { needs: ['ItemProcessor'], may: ['Next', 'End', 'Items', 'ItemSelector', 'MaxConcurrency', ...GUARDS] },
   Pass: { needs: [], may: ['Next', 'End', 'Output'] },
@@ -123,11 +123,17 @@ function checkByType(state: Loose, where: string): void {
 }
 
 function checkTask(state: Loose, where: string): void {
-  const { Resource, TimeoutSeconds, Arguments } = state
+  const { Resource, Arguments } = state
   const fields = typeof Resource === 'string' && Object.hasOwn(ARGUMENTS, Resource) ? ARGUMENTS[Resource] : undefined
   if (fields === undefined) throw refused(where, `Resource must be ${Object.keys(ARGUMENTS).join(' or ')}`)
-  if (TimeoutSeconds !== undefined && !(Number.isInteger(TimeoutSeconds) && Number(TimeoutSeconds) > 0)) {
-    throw refused(where, 'TimeoutSeconds must be a whole number above 0')
+  for (const key of ['TimeoutSeconds', 'HeartbeatSeconds']) {
+    const given = state[key]
+    if (given !== undefined && !(Number.isInteger(given) && Number(given) > 0)) {
+      throw refused(where, `${key} must be a whole number above 0`)
+    }
+  }
+  if ('HeartbeatSeconds' in state && Resource !== INVOKE_AND_WAIT) {
+    throw refused(where, 'HeartbeatSeconds is for who waits for a token')
   }
   const extra = isRecord(Arguments) && Object.keys(Arguments).find((key) => !fields.includes(key))
   if (extra) throw refused(where, `Arguments may have ${fields.join(', ')}, not "${extra}"`)

@@ -160,6 +160,7 @@ async function isDurable(journal: Journal): Promise<boolean> {
 interface Slot {
   answer?: TokenAnswer
   wake?: (answer: TokenAnswer) => void
+  beat?: () => void
 }
 
 /** The tokens of running executions. For those of executions not resumed yet the journal is asked. */
@@ -168,6 +169,10 @@ interface Tokens {
   open(token: string, answer?: TokenAnswer): void
   /** Calls back when the answer comes, now if it is there. */
   wait(token: string, wake: (answer: TokenAnswer) => void): void
+  /** Calls back whenever somebody says that who will answer is at work. */
+  onBeat(token: string, beat: () => void): void
+  /** False: nobody waits for the token any more. */
+  beat(token: string): boolean
   drop(token: string): void
   /** Undefined: no such token is open. False: it has an answer. True: taken. */
   answer(token: string, answer: TokenAnswer): boolean | undefined
@@ -184,6 +189,16 @@ function createTokens(): Tokens {
       if (slot === undefined) return
       if (slot.answer !== undefined) wake(slot.answer)
       else slot.wake = wake
+    },
+    onBeat(token, beat) {
+      const slot = slots.get(token)
+      if (slot !== undefined) slot.beat = beat
+    },
+    beat(token) {
+      const slot = slots.get(token)
+      if (slot === undefined || slot.answer !== undefined) return false
+      slot.beat?.()
+      return true
     },
     drop: (token) => void slots.delete(token),
     answer(token, answer) {

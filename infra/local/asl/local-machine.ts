@@ -82,6 +82,7 @@ export function createLocalMachine(deps: LocalMachineDeps): LocalMachine {
     },
     stop: (machine, name, cause) => stop(place, machine, name, cause),
     answer: (token, answer) => answerToken(place, token, answer),
+    beat: async (token) => (engine.tokens.beat(token) ? 'taken' : 'gone'),
     holderGone: (holder) => !holder.startsWith(`${deps.ids.boot}/`),
     async resume() {
       requireOpen()

@@ -56,7 +56,7 @@ async function tryCallback(state: TaskState, visit: Visit): Promise<Outcome> {
   countEvents(frame.execution, 4)
   const ticket = await takeToken(visit, state.TimeoutSeconds)
   const call = callOf(await compileField(state, 'Arguments')(statesVariable(visit)))
-  const result = copyAsJson(await awaitToken(visit, ticket, call), 'answer to the token')
+  const result = copyAsJson(await awaitToken(visit, ticket, call, state.HeartbeatSeconds), 'answer to the token')
   return leaveState(state, visit, result, nextState(state))
 }
 
@@ -138,6 +138,7 @@ function awaitToken(
   visit: Visit,
   ticket: Ticket,
   call: { readonly functionName: string; readonly payload: Json },
+  heartbeatSeconds: number | undefined,
 ): Promise<Json> {
   const { frame } = visit
   const { engine } = frame.execution
@@ -150,6 +151,7 @@ function awaitToken(
       left = true
       frame.scope.stops.delete(stop)
       if (alarm !== undefined) engine.alarms.cancel(alarm)
+      heart?.stop()
       settle()
     }
     const giveUp = (error: Error): void =>
@@ -163,16 +165,39 @@ function awaitToken(
       deadline === undefined
         ? undefined
         : engine.alarms.set(deadline, () => giveUp(new StateError('States.Timeout', '')))
+    const heart =
+      heartbeatSeconds === undefined
+        ? undefined
+        : listenToHeart(engine, ticket, heartbeatSeconds, () => giveUp(new StateError('States.HeartbeatTimeout', '')))
     frame.scope.stops.add(stop)
     // An early answer goes on at once; the function may still be at work and is left to finish.
     engine.tokens.wait(ticket.token, (answer) => leave(() => answerWith(answer, resolve, reject)))
-    if (left || ticket.asked) return
+    if (left || ticket.asked) return heart?.resumed()
     invocation = invoke(engine, call.functionName, call.payload)
     invocation.answer.then(
       () => left || markAsked(frame, visit, ticket),
       (error: unknown) => leave(() => reject(error)),
     )
   })
+}
+
+/**
+ * `over` once nobody said for so long that the work goes on. What was at work when this process ended was of that process:
+ * a wait that is taken up is over at once.
+ */
+function listenToHeart(
+  { alarms, clock, tokens }: ExecutionContext,
+  { token }: Ticket,
+  seconds: number,
+  over: () => void,
+) {
+  const wait = () => alarms.set(clock.now() + seconds * 1_000, over)
+  let alarm = wait()
+  tokens.onBeat(token, () => {
+    alarms.cancel(alarm)
+    alarm = wait()
+  })
+  return { stop: () => alarms.cancel(alarm), resumed: over }
 }
 
 function answerWith(answer: TokenAnswer, resolve: (output: Json) => void, reject: (error: Error) => void): void {

@@ -50,6 +50,8 @@ const WORDS: { readonly [T in EventType]: readonly (readonly [EventData<T>, stri
     [{ inputs_hash: 'h', context_version: 0, ...held }, 'attempt 2 started'],
     [{ inputs_hash: 'h', context_version: 0, ...held, child: 'run_c' }, 'attempt 2 started, done by run_c'],
   ],
+  'step:started': [[{ holder: 'w1' }, /^its code began/]],
+  'step:progress': [[{ fraction: 0.4, note: 'row 400 of 1000' }, '40 %: row 400 of 1000']],
   'block:output': [
     [
       { ...used, outputs: { text: stored }, provider: 'local', model: 'outline' },

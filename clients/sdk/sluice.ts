@@ -1,0 +1,13 @@
+/** What modules of a project import as `sluice` (docs/steps.md). */
+export {
+  type ArtifactBody,
+  defineStep,
+  Fail,
+  file,
+  Retry,
+  type Step,
+  type StepArtifacts,
+  type StepCall,
+  type StepDefinition,
+  type StepLog,
+} from '../../shared/steps/step-definition.ts'

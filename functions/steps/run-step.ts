@@ -1,0 +1,235 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { mkdtemp, readdir } from 'node:fs/promises'
+import { Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { pathToFileURL } from 'node:url'
+import * as z from 'zod'
+import {
+  type ArtifactBody,
+  type StepArtifacts,
+  type StepDefinition,
+  stepOf,
+} from '../../shared/steps/step-definition.ts'
+import type { Json } from '../../shared/text/json.ts'
+import { splitLines } from '../../shared/text/split-lines.ts'
+import type { FromStep, StepFailureCode, StepProgram, ToStep } from './step-messages.ts'
+
+/**
+ * The process of one attempt of a step: a module, named on its command line, or a program that it starts and speaks for.
+ * It talks on descriptor 3 and ends when that is closed: who followed it is gone. Standard output and standard error are
+ * the step's own.
+ */
+const channel = new Socket({ fd: 3 })
+const [module = ''] = process.argv.slice(2)
+
+type RunOrder = Extract<ToStep, { type: 'run' }>
+
+const aborted = new AbortController()
+const asked = new Map<number, PromiseWithResolvers<string>>()
+let lastId = 0
+
+function tell(message: FromStep): void {
+  channel.write(`${JSON.stringify(message)}\n`)
+}
+
+/** Says the last word and ends once it is written; what the step left running ends with it. */
+function finish(message: FromStep): void {
+  channel.end(`${JSON.stringify(message)}\n`, () => end(0))
+}
+
+/** With all that is of its group: what a step started is never left behind. */
+function end(code: number): never {
+  try {
+    process.kill(-process.pid, 'SIGKILL')
+  } catch {
+    // It was started in somebody else's group.
+  }
+  process.exit(code)
+}
+
+function threw(code: StepFailureCode, message: string, kind: 'retry' | 'fail' | 'error' = 'error'): FromStep {
+  return { type: 'threw', kind, code, message }
+}
+
+async function listen(): Promise<void> {
+  for await (const line of splitLines(channel.setEncoding('utf8'))) {
+    const message = JSON.parse(line) as ToStep
+    if (message.type === 'abort') aborted.abort(new Error(message.reason))
+    else if (message.type === 'done') settle(message)
+    else void run(message).then(finish, (error: unknown) => finish(failure(error)))
+  }
+  end(1)
+}
+
+function settle(message: Extract<ToStep, { type: 'done' }>): void {
+  const waiting = asked.get(message.id)
+  asked.delete(message.id)
+  if ('ok' in message) waiting?.resolve(message.ok)
+  else waiting?.reject(new Error(message.error))
+}
+
+function run(order: RunOrder): Promise<FromStep> {
+  return order.program === undefined ? runModule(order) : runProgram(order, order.program)
+}
+
+async function loadStep(): Promise<StepDefinition> {
+  const loaded: { readonly default?: unknown } = await import(pathToFileURL(module).href)
+  const step = stepOf(loaded.default)
+  if (step !== undefined) return step
+  throw new TypeError('its default export is no step: export default defineStep({ .. })')
+}
+
+async function runModule({ inputs, config, key, attempt, feedback, secrets }: RunOrder): Promise<FromStep> {
+  const step = await loadStep()
+  const given = step.inputs.safeParse(inputs)
+  if (!given.success) return threw('step_inputs', `its inputs do not fit: ${z.prettifyError(given.error)}`, 'fail')
+  const set = (step.config ?? z.strictObject({})).safeParse(config)
+  if (!set.success) return threw('step_config', `its config does not fit: ${z.prettifyError(set.error)}`, 'fail')
+  const made = await step.run({
+    inputs: given.data,
+    config: set.data,
+    key,
+    attempt,
+    feedback,
+    secrets,
+    signal: aborted.signal,
+    log: { info: logAs('info'), warn: logAs('warn'), error: logAs('error') },
+    progress: (fraction, note = '') => tell({ type: 'progress', fraction: Number(fraction), note: String(note) }),
+    cost: (usd) => tell({ type: 'cost', usd: Number(usd) }),
+    artifacts: await openArtifacts(),
+  })
+  const outputs = step.outputs.safeParse(made)
+  if (!outputs.success) return threw('step_outputs', `what it returned does not fit: ${z.prettifyError(outputs.error)}`)
+  return { type: 'returned', outputs: outputs.data as Json }
+}
+
+function logAs(level: 'info' | 'warn' | 'error') {
+  return (text: string) => tell({ type: 'log', level, text: String(text) })
+}
+
+/** Bodies go through files of a folder of this process: neither side holds what it only hands on. */
+async function openArtifacts(): Promise<StepArtifacts> {
+  const folder = await mkdtemp(join(tmpdir(), 'artifacts-'))
+  return {
+    async write(name, body, media_type) {
+      const file = join(folder, `out-${lastId}`)
+      await pipeline(piecesOf(body), createWriteStream(file))
+      return ask((id) => ({ type: 'write', id, name, file, ...(media_type === undefined ? {} : { media_type }) }))
+    },
+    async read(ref) {
+      return createReadStream(await ask((id) => ({ type: 'read', id, ref })))
+    },
+  }
+}
+
+async function* piecesOf(body: ArtifactBody): AsyncGenerator<string | Uint8Array> {
+  if (typeof body === 'string' || body instanceof Uint8Array) yield body
+  else yield* body
+}
+
+function ask(message: (id: number) => FromStep): Promise<string> {
+  lastId += 1
+  const answer = Promise.withResolvers<string>()
+  asked.set(lastId, answer)
+  tell(message(lastId))
+  return answer.promise
+}
+
+/** A program asks to be tried again by this exit code. Source: sysexits.h, EX_TEMPFAIL. */
+const TRY_AGAIN = 75
+
+async function runProgram({ inputs, config, key, attempt, feedback }: RunOrder, how: StepProgram): Promise<FromStep> {
+  const [command = '', ...args] = how.exec
+  const child = spawn(command, args, { cwd: how.cwd, env: how.env, stdio: ['pipe', 'pipe', 'inherit'] })
+  const over = Promise.withResolvers<{ readonly code: number | null; readonly signal: string | null } | Error>()
+  child.once('error', over.resolve)
+  child.once('close', (code, signal) => over.resolve({ code, signal }))
+  aborted.signal.addEventListener('abort', () => child.kill('SIGTERM'), { once: true })
+  // One that reads nothing is none of our errors.
+  child.stdin.on('error', () => undefined)
+  child.stdin.end(
+    `${JSON.stringify({ inputs, config, key, attempt, feedback, files: how.files, artifacts: how.artifacts })}\n`,
+  )
+  const answer = await readAnswer(child, how.answer_bytes)
+  if (answer === undefined) return threw('step_answer', `its answer is longer than ${how.answer_bytes} bytes`, 'fail')
+  const ended = await over.promise
+  if (ended instanceof Error) return threw('step_not_started', `it cannot be started: ${ended.message}`, 'fail')
+  if (ended.code === TRY_AGAIN) return threw('step_failed', `it ended with exit code ${TRY_AGAIN}: try again`, 'retry')
+  if (ended.code !== 0) {
+    const seen = ended.signal === null ? `exit code ${ended.code}` : `signal ${ended.signal}`
+    return threw('step_failed', `it ended with ${seen}`)
+  }
+  return readOutputs(answer, how)
+}
+
+/** Undefined: it is longer than that, and the program is at its end. */
+async function readAnswer(child: ChildProcess, most: number): Promise<string | undefined> {
+  const pieces: Buffer[] = []
+  let bytes = 0
+  for await (const piece of child.stdout ?? []) {
+    bytes += piece.length
+    if (bytes > most) return undefined
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces).toString('utf8')
+}
+
+async function readOutputs(answer: string, { artifacts }: StepProgram): Promise<FromStep> {
+  let outputs: unknown
+  try {
+    outputs = JSON.parse(answer)
+  } catch (error) {
+    const seen = answer.trim() === '' ? 'nothing' : JSON.stringify(answer.trim().slice(0, 80))
+    return threw('step_answer', `its answer is no JSON object: it wrote ${seen} (${String(error)})`)
+  }
+  if (typeof outputs !== 'object' || outputs === null || Array.isArray(outputs)) {
+    return threw('step_answer', 'its answer is JSON, but no object with a value by output')
+  }
+  const kept: Record<string, string> = {}
+  for (const entry of await readdir(artifacts, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue
+    const file = join(entry.parentPath, entry.name)
+    const name = file.slice(artifacts.length + 1)
+    kept[name] = await ask((id) => ({ type: 'write', id, name, file }))
+  }
+  // An output that names a file it left is the object that file became.
+  const named = Object.entries(outputs as Record<string, Json>).map(([port, value]) => {
+    const ref = typeof value === 'string' && value.startsWith('artifacts/') ? kept[value.slice(10)] : undefined
+    return [port, ref ?? value] as const
+  })
+  return { type: 'returned', outputs: Object.fromEntries(named) }
+}
+
+function failure(error: unknown): FromStep {
+  if (!(error instanceof Error)) return threw('step_failed', `it threw ${JSON.stringify(error) ?? String(error)}`)
+  const { name, message, stack = '' } = error
+  const kind = name === 'Retry' ? 'retry' : name === 'Fail' ? 'fail' : 'error'
+  const after = 'after_ms' in error && typeof error.after_ms === 'number' ? { after_ms: error.after_ms } : {}
+  const words = kind === 'error' ? `${name}: ${message}` : message
+  return { type: 'threw', kind, code: 'step_failed', message: words, stack: ownFrames(stack), ...after }
+}
+
+/** Without the frames of this program. */
+function ownFrames(stack: string): string {
+  const lines = stack.split('\n')
+  const ours = lines.findIndex((line) => line.includes(import.meta.filename))
+  return (ours < 0 ? lines : lines.slice(0, ours)).join('\n')
+}
+
+async function describe(): Promise<FromStep> {
+  const { inputs, outputs, config = z.strictObject({}), effect = 'again' } = await loadStep()
+  const asSchema = (schema: z.ZodType, io: 'input' | 'output') =>
+    z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json
+  const as = { inputs: asSchema(inputs, 'input'), outputs: asSchema(outputs, 'output') }
+  return { type: 'described', as: { kind: 'step', ...as, config: asSchema(config, 'input'), effect } }
+}
+
+/** What a step forgets to catch ends its attempt like what it throws. */
+process.on('uncaughtException', (error) => finish(failure(error)))
+process.on('unhandledRejection', (error) => finish(failure(error)))
+
+if (process.argv[3] === 'describe') void describe().then(finish, (error: unknown) => finish(failure(error)))
+else void listen()

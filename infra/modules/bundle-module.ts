@@ -1,0 +1,124 @@
+import { realpathSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type BuildFailure, build, type Plugin } from 'esbuild'
+import { Fault } from '../../shared/errors.ts'
+import { sha256 } from '../../shared/text/hash.ts'
+
+/** A module of a project as one text. */
+export interface BundledModule {
+  /** An ES module that imports nothing but Node's own modules. */
+  readonly text: string
+  /** Hex sha256 of the text: which code a run began with. */
+  readonly hash: string
+  /** From the text to the sources, for who reads where an error happened. */
+  readonly map: string
+  /** The files it is made of, absolute: a change of one makes another module. */
+  readonly files: readonly string[]
+}
+
+/** Bytes of one bundled module. */
+const MOST_BYTES = 20_971_520
+
+/**
+ * Bundles a file of a project with everything it imports, the same in both places: types are stripped, nothing is looked up
+ * when it runs, and the same sources make the same text wherever the project lies. `sluice` and `zod` are the running
+ * package's own where the project has not installed them. `root`: the folder of sluice.yaml; `path`: below it, like
+ * `./steps/parse.ts`. Fault InvalidInput module_unreadable or module_broken, with the place.
+ */
+export async function bundleModule(root: string, path: string): Promise<BundledModule> {
+  const file = moduleFile(root, path)
+  const made = await build({
+    absWorkingDir: root,
+    entryPoints: [file],
+    outfile: join(root, 'module.mjs'),
+    write: false,
+    sourcemap: 'external',
+    sourcesContent: false,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    // Comments name the paths of sources: the text has to be the same wherever they lie.
+    minifyWhitespace: true,
+    minifySyntax: true,
+    keepNames: true,
+    legalComments: 'none',
+    metafile: true,
+    logLevel: 'silent',
+    mainFields: ['module', 'main'],
+    banner: {
+      js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
+    },
+    plugins: [ownPackages()],
+  }).catch((error: unknown) => {
+    throw broken(path, error)
+  })
+  const output = (ending: string) => made.outputFiles.find((one) => one.path.endsWith(ending))?.text ?? ''
+  const [text, map] = [output('.mjs'), output('.map')]
+  if (text.length > MOST_BYTES) {
+    const message = `Cannot take module "${path}": with what it imports it has ${text.length} bytes; at most ${MOST_BYTES} are allowed. Import less of it, or make it a program.`
+    throw new Fault('InvalidInput', 'module_broken', message)
+  }
+  const files = Object.keys(made.metafile.inputs).map((name) => resolve(root, name))
+  return { text, hash: sha256(text), map, files }
+}
+
+/** The file itself: below the project's folder, also where a link leads. Fault InvalidInput module_unreadable. */
+function moduleFile(root: string, path: string): string {
+  const file = resolve(root, path)
+  const away = relative(realpathSync(root), realPathOf(file, path))
+  if (away !== '' && !away.startsWith(`..${sep}`) && away !== '..' && !isAbsolute(away)) return file
+  throw unreadable(path, 'it leads out of the folder of sluice.yaml')
+}
+
+function realPathOf(file: string, path: string): string {
+  try {
+    if (statSync(file).isFile()) return realpathSync(file)
+  } catch (cause) {
+    throw unreadable(path, 'there is no such file below the folder of sluice.yaml', cause)
+  }
+  throw unreadable(path, 'it is no file')
+}
+
+function unreadable(path: string, seen: string, cause?: unknown): Fault {
+  const message = `Cannot take module "${path}": ${seen}. Name a file like ./steps/parse.ts.`
+  return new Fault('InvalidInput', 'module_unreadable', message, cause === undefined ? {} : { cause })
+}
+
+/** The first error, where it is: a bundler's own words say what is not found or not understood. */
+function broken(path: string, error: unknown): Fault {
+  const [first] = (error as Partial<BuildFailure>).errors ?? []
+  const at = first?.location
+  const place = at === null || at === undefined ? '' : ` (${at.file}:${at.line}:${at.column + 1})`
+  const seen = first === undefined ? String(error) : `${first.text}${place}`
+  const message = `Cannot take module "${path}": ${seen}. Mend it, or install what it imports.`
+  return new Fault('InvalidInput', 'module_broken', message, { cause: error })
+}
+
+/** The packages every module may import, installed or not. */
+const OWN = /^(?:sluice|zod)(?:\/.*)?$/
+const PACKAGE = join(import.meta.dirname, '../..')
+
+/** Answers `sluice` and `zod` from the project, else from the running package. */
+function ownPackages(): Plugin {
+  const skip = { own: true }
+  return {
+    name: 'own-packages',
+    setup(bundler) {
+      bundler.onResolve({ filter: OWN }, async ({ path, resolveDir, kind, pluginData }) => {
+        if (pluginData === skip) return undefined
+        const found = await bundler.resolve(path, { resolveDir, kind, pluginData: skip })
+        if (found.errors.length === 0) return found
+        if (path === 'sluice') return { path: fileURLToPath(new URL('../../clients/sdk/sluice.ts', import.meta.url)) }
+        return bundler.resolve(path, { resolveDir: dirname(zodPath()), kind, pluginData: skip })
+      })
+    },
+  }
+}
+
+/** Where zod lies: beside the package, or in it. */
+function zodPath(): string {
+  return createRequire(join(PACKAGE, 'package.json')).resolve('zod')
+}

@@ -1,0 +1,133 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { describeModule } from '../../functions/steps/describe-module.ts'
+import { Fault } from '../../shared/errors.ts'
+import { type DescribedStep, isModulePath, type KnownSteps } from '../../shared/steps/described-step.ts'
+import { type ProgramSettings, portsOfSettings, type StepsSettings } from '../../shared/steps/settings.ts'
+import { sha256 } from '../../shared/text/hash.ts'
+import { canonicalJson } from '../../shared/text/json.ts'
+import { didYouMean, listed, suggest } from '../../shared/text/wording.ts'
+import { type BundledModule, bundleModule } from './bundle-module.ts'
+
+/** The steps of one project, as its files are now. */
+export interface ProjectSteps {
+  describe(names: readonly string[]): Promise<KnownSteps>
+  /** The module of that name as it is now. Fault InvalidInput as bundleModule(). */
+  module(name: string): Promise<BundledModule>
+  /** The hash of a program's files as they are now. */
+  programHash(name: string): string
+}
+
+/**
+ * Steps below a folder: modules are bundled and loaded, once as long as none of their files changes; programs are what the
+ * settings name. `runner`: the program of a step's process where it is not the source (a bundle).
+ */
+export function openProjectSteps(root: string, settings: StepsSettings, runner?: URL): ProjectSteps {
+  const bundles = new Map<string, { readonly stamp: string; readonly module: BundledModule }>()
+  const described = new Map<string, DescribedStep>()
+  const module = async (name: string) => {
+    const known = bundles.get(name)
+    if (known !== undefined && stampOf(known.module.files) === known.stamp) return known.module
+    const made = await bundleModule(root, name)
+    bundles.set(name, { stamp: stampOf(made.files), module: made })
+    return made
+  }
+  const describeOne = async (name: string): Promise<KnownSteps[string]> => {
+    try {
+      if (!isModulePath(name)) return describeProgram(root, settings, name)
+      const code = await module(name)
+      const seen = described.get(code.hash) ?? (await describeModule(name, code, runner))
+      described.set(code.hash, seen)
+      return seen
+    } catch (error) {
+      if (error instanceof Fault && error.name === 'InvalidInput') return { problem: withNear(root, name, error) }
+      throw error
+    }
+  }
+  return {
+    module,
+    programHash: (name) => hashOfProgram(root, requireProgram(settings, name)),
+    async describe(names) {
+      const all: [string, KnownSteps[string]][] = []
+      for (const name of names) all.push([name, await describeOne(name)])
+      return Object.fromEntries(all)
+    },
+  }
+}
+
+/** Changes when one of the files does, or is gone. */
+function stampOf(files: readonly string[]): string {
+  return files
+    .map((file) => {
+      const seen = statSync(file, { throwIfNoEntry: false })
+      return `${seen?.mtimeMs}/${seen?.size}`
+    })
+    .join()
+}
+
+/** Of a file that is not there, the one that was probably meant. */
+function withNear(root: string, name: string, error: Fault): string {
+  const words = error.message.replace(/^Cannot take module "[^"]*": /, '')
+  if (error.code !== 'module_unreadable') return words
+  const folder = join(root, name, '..')
+  const there = readdirSync(folder, { withFileTypes: true, encoding: 'utf8' }).filter((entry) => entry.isFile())
+  const names = there.map((entry) => `./${relative(root, join(folder, entry.name)).split(sep).join('/')}`)
+  return [words, didYouMean(suggest(name, names))].filter((part) => part !== undefined).join(' ')
+}
+
+function describeProgram(root: string, settings: StepsSettings, name: string): DescribedStep {
+  const program = requireProgram(settings, name)
+  const inputs = portsOfSettings(program.inputs)
+  const outputs = portsOfSettings(program.outputs)
+  return {
+    kind: 'program',
+    hash: hashOfProgram(root, program),
+    ...(inputs === undefined ? {} : { inputs }),
+    ...(outputs === undefined ? {} : { outputs }),
+    effect: program.effect,
+  }
+}
+
+function requireProgram({ programs }: StepsSettings, name: string): ProgramSettings {
+  const program = Object.hasOwn(programs, name) ? programs[name] : undefined
+  if (program !== undefined) return program
+  const known = Object.keys(programs)
+  const near = didYouMean(suggest(name, known))
+  const message = `there is no program of that name in the settings; there are ${listed(known)}. Add programs: { ${name}: { exec: [..] } } to sluice.yaml.${near === undefined ? '' : ` ${near}`}`
+  throw new Fault('InvalidInput', 'unknown_step', message)
+}
+
+/** Of its command, and of every file of the project that the command or `files` names. */
+function hashOfProgram(root: string, { exec, files }: ProgramSettings): string {
+  const named = [...exec.filter((part) => isFileBelow(root, part)), ...files].flatMap((path) => filesBelow(root, path))
+  const hashes = [...new Set(named)].toSorted().map((path) => [path, sha256(readFileSync(join(root, path)))])
+  return sha256(canonicalJson({ exec: [...exec], files: hashes }))
+}
+
+function isFileBelow(root: string, path: string): boolean {
+  return isBelow(root, path) && statSync(resolve(root, path), { throwIfNoEntry: false })?.isFile() === true
+}
+
+function isBelow(root: string, path: string): boolean {
+  const away = relative(root, resolve(root, path))
+  return away !== '' && away !== '..' && !away.startsWith(`..${sep}`) && !isAbsolute(away)
+}
+
+/** Files a program has at most: hashing reads all of them. */
+const MOST_FILES = 5_000
+
+function filesBelow(root: string, path: string): readonly string[] {
+  const full = resolve(root, path)
+  const seen = isBelow(root, path) ? statSync(full, { throwIfNoEntry: false }) : undefined
+  if (seen === undefined) {
+    const message = `"${path}" under files is not below the folder of sluice.yaml, or not there. Name files and folders of the project.`
+    throw new Fault('InvalidInput', 'module_unreadable', message)
+  }
+  if (seen.isFile()) return [relative(root, full).split(sep).join('/')]
+  const all = readdirSync(full, { recursive: true, withFileTypes: true, encoding: 'utf8' })
+    .filter((entry) => entry.isFile() && !entry.parentPath.includes('__pycache__'))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
+  if (all.length <= MOST_FILES) return all
+  const message = `"${path}" holds ${all.length} files; at most ${MOST_FILES} are allowed. Name the folders it needs.`
+  throw new Fault('InvalidInput', 'module_unreadable', message)
+}
