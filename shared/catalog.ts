@@ -12,8 +12,8 @@ export interface FunctionLine {
   readonly ports: readonly string[]
   /** Only functions a machine calls have one: `${RunBlock}` in the definition. */
   readonly placeholder?: string
-  /** What of the World is a call of this function, made by other functions, which wait for its answer (`anchor`: outbox.writeAnchor). */
-  readonly serves?: 'http' | 'shell' | 'anchor'
+  /** What of the World is a call of this function, made by other functions, which wait for its answer (`anchor`: outbox.writeAnchor; `step`: what whoever does the work of a step says of it). */
+  readonly serves?: 'http' | 'shell' | 'anchor' | 'step'
   /** API Gateway, or the local server, asks it who calls: only where callers come with a bearer credential. */
   readonly guards?: 'api'
 }
@@ -60,7 +60,7 @@ export const FUNCTIONS: readonly FunctionLine[] = [
       'steps',
     ],
   },
-  { name: 'report-step', file: 'attempts/report-step.ts', ports: ['runs', 'objects', 'machine'] },
+  { name: 'report-step', file: 'attempts/report-step.ts', serves: 'step', ports: ['runs', 'objects', 'machine'] },
   { name: 'wait-join', file: 'attempts/wait-join.ts', placeholder: 'WaitJoin', ports: ['runs', 'machine'] },
   {
     name: 'request-approval',

@@ -17,7 +17,7 @@ const LONGER_MS = 12_000
  * Calls another function of the catalog and waits for its answer, which is of the type its handler gives. It is not
  * called again on a lost answer: a webhook would hear twice. Fault Unavailable function_failed, and those of the SDK.
  */
-function functionCall<Answer>(
+export function functionCall<Answer>(
   { env }: Pick<Core, 'env'>,
   name: string,
   config: LambdaClientConfig = {},

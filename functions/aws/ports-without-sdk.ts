@@ -3,6 +3,9 @@ import type { Inputs } from '../../shared/ports/objects.ts'
 import { PLACE_PROVIDERS, type Providers } from '../../shared/providers/provider.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import { openServices, type Services } from '../../shared/services/service-keys.ts'
+import type { KnownSteps } from '../../shared/steps/described-step.ts'
+import type { Steps } from '../../shared/steps/steps-port.ts'
+import { didYouMean, listed, suggest } from '../../shared/text/wording.ts'
 import { openWebhooks, type Webhooks } from '../../shared/webhooks/signing.ts'
 import type { Waker } from '../../shared/world.ts'
 import type { Core } from './core.ts'
@@ -68,6 +71,29 @@ export function openWebhookKeys({ settings, secrets }: Pick<Core, 'settings' | '
 export function openServiceKeys({ settings, secrets }: Pick<Core, 'settings' | 'secrets'>): Services {
   return openServices(settings.services, async ({ secret }) =>
     secret === undefined ? undefined : secrets?.read({ secret }),
+  )
+}
+
+/** The Steps port of functions that check documents: what was deployed, and no way to start it. */
+export function openDescribedSteps({ settings: { described_steps = {} } }: Pick<Core, 'settings'>): Steps {
+  return {
+    describe: async (names) => describe(described_steps, names),
+    async start({ name }) {
+      const message = `Cannot start step "${name}": this function only describes steps. Give it the right steps.start in infra/aws/grants.ts and deploy.`
+      throw new Fault('Bug', 'port_not_listed', message)
+    },
+  }
+}
+
+function describe(deployed: KnownSteps, names: readonly string[]): KnownSteps {
+  return Object.fromEntries(
+    names.map((name) => {
+      const known = Object.hasOwn(deployed, name) ? deployed[name] : undefined
+      if (known !== undefined) return [name, known]
+      const near = didYouMean(suggest(name, Object.keys(deployed)))
+      const problem = `this deployment has no step of that name; it has ${listed(Object.keys(deployed))}. Name it in a document of the project and deploy.${near === undefined ? '' : ` ${near}`}`
+      return [name, { problem }]
+    }),
   )
 }
 

@@ -50,7 +50,24 @@ export async function followStep(start: StepStart, place: StepFollower): Promise
   const outcome = await attempt(order, start, place, report)
   if (outcome === 'superseded') return
   const { ref } = await place.objects.put(start.place.tenant, Buffer.from(JSON.stringify(outcome)))
-  await report('end', { outcome: ref })
+  await untilHeard(() => report('end', { outcome: ref }))
+}
+
+/** Tries to say what came of it, and seconds between two. */
+const END_TRIES = 6
+const END_WAIT_MS = 1_000
+
+/** Work that is done is not lost because nobody listened for a moment: said twice it is the same. */
+async function untilHeard(say: () => Promise<unknown>): Promise<void> {
+  for (let tried = 1; ; tried += 1) {
+    try {
+      await say()
+      return
+    } catch (error) {
+      if (tried === END_TRIES) throw error
+      await delay(END_WAIT_MS * tried)
+    }
+  }
 }
 
 async function readJson({ objects }: StepFollower, { place, order_ref }: StepStart): Promise<unknown> {

@@ -84,7 +84,9 @@ async function loadStep(): Promise<StepDefinition> {
 
 async function runModule({ inputs, config, key, attempt, feedback, secrets }: RunOrder): Promise<FromStep> {
   const step = await loadStep()
-  const given = step.inputs.safeParse(inputs)
+  // What gates and lists of the block read besides is none of the step's.
+  const own = Object.entries(inputs).filter(([port]) => Object.hasOwn(step.inputs.shape, port))
+  const given = step.inputs.safeParse(Object.fromEntries(own))
   if (!given.success) return threw('step_inputs', `its inputs do not fit: ${z.prettifyError(given.error)}`, 'fail')
   const set = (step.config ?? z.strictObject({})).safeParse(config)
   if (!set.success) return threw('step_config', `its config does not fit: ${z.prettifyError(set.error)}`, 'fail')

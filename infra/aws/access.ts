@@ -113,7 +113,7 @@ function startStatements(stack: Stack, resourceName: string): PolicyStatement[] 
 }
 
 /** Exactly this one: the settings take whole ARNs only. */
-function secretStatement(arn: string): PolicyStatement {
+export function secretStatement(arn: string): PolicyStatement {
   const action = arn.split(':')[2] === 'ssm' ? 'ssm:GetParameter' : 'secretsmanager:GetSecretValue'
   return new PolicyStatement({ actions: [action], resources: [arn] })
 }

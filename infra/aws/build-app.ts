@@ -7,16 +7,18 @@ import type { ChosenRights } from './access.ts'
 import { AnchorsStack } from './anchors-stack.ts'
 import { ApiStack } from './api-stack.ts'
 import type { AskedModel } from './bedrock-models.ts'
-import { acknowledgeFindings } from './cdk-nag-acknowledgements.ts'
+import { acknowledgeFindings, acknowledgeSteps } from './cdk-nag-acknowledgements.ts'
 import { encryptWithKey } from './customer-key.ts'
 import type { DagMachineProps } from './dag-machine.ts'
 import { DataStack } from './data-stack.ts'
 import type { DeploySettings } from './deploy-settings.ts'
 import { type DeployedDag, deployedResearch } from './deployed-dags.ts'
+import type { DeployedStep } from './deployed-steps.ts'
 import { DocumentsStack, pinStackCount, shareDocuments } from './documents-stack.ts'
 import { MachinesStack } from './machines-stack.ts'
 import { Alarms, Dashboard } from './monitoring.ts'
 import { stageNames } from './names.ts'
+import { StepsStack } from './steps-stack.ts'
 import { requireResourceRoom } from './template-limits.ts'
 
 interface AppParts {
@@ -25,12 +27,14 @@ interface AppParts {
   /** The stage's settings (stage-settings.ts). */
   readonly settings: Settings
   readonly dags: readonly DeployedDag[]
+  /** Steps of the project that they name; absent = none. */
+  readonly steps?: readonly DeployedStep[]
   /** Holds the bundles in `functions` (bundle.ts) and gets the definitions; the stacks copy from it. */
   readonly built: string
 }
 
 /** The stacks, for any account and region: nothing is looked up. cdk-nag's findings fail the synthesis. */
-export function buildApp({ app, deploy, settings, dags, built }: AppParts): void {
+export function buildApp({ app, deploy, settings, dags, steps = [], built }: AppParts): void {
   const names = stageNames(deploy.stage)
   const all = [...dags, deployedResearch()]
   const definitions = join(built, 'definitions')
@@ -41,13 +45,15 @@ export function buildApp({ app, deploy, settings, dags, built }: AppParts): void
     description: `Sluice, stage ${deploy.stage}: ${name}`,
   })
   const { audit, tenants } = settings
-  const chosen = chosenOf(settings, deploy)
+  const chosen = { ...chosenOf(settings, deploy), steps: steps.map(({ slug }) => names.step(slug)) }
   // Bodies must not end before the records that name them.
   const retentionDays = Math.max(deploy.retention_days, settings.safety.retention_days)
   const data = new DataStack(app, 'SluiceData', { ...stack('data'), names, retentionDays, tenants })
   const anchors = chosen.anchors
     ? [new AnchorsStack(app, 'SluiceAnchors', { ...stack('anchors'), names, retentionDays: audit.retention_days })]
     : []
+  const projects =
+    steps.length === 0 ? [] : [new StepsStack(app, 'SluiceSteps', { ...stack('steps'), names, steps, chosen, built })]
   const machines = new MachinesStack(app, 'SluiceMachines', {
     ...stack('machines'),
     names,
@@ -68,17 +74,28 @@ export function buildApp({ app, deploy, settings, dags, built }: AppParts): void
   if (hosts !== undefined) machines.addMetadata('sluice:egress', JSON.stringify(hosts))
   const services = Object.entries(settings.services).map(([name, { url }]) => `${name} (${new URL(url).host})`)
   if (services.length > 0) machines.addMetadata('sluice:services', JSON.stringify(services))
+  if (steps.length > 0) machines.addMetadata('sluice:steps', JSON.stringify(steps.map(toldStep)))
   machines.addStackDependency(data, 'its functions name the table and the bucket')
+  for (const one of projects) {
+    one.addStackDependency(data, 'its functions name the bucket')
+    machines.addStackDependency(one, 'open-step invokes its functions')
+  }
   for (const one of anchors) machines.addStackDependency(one, 'write-anchor names its bucket')
   api.addStackDependency(machines, 'a route names start-run')
   new Alarms(api, 'Alarms', { names, chosen, api: api.api, dags: all, email: deploy.alarm_email })
   new Dashboard(api, 'Dashboard', { names, apiName: names.table })
   for (const one of documents) one.addStackDependency(machines, 'its machines name a role, functions and a log group')
   for (const one of [machines, ...documents]) pinStackCount(one, spread)
-  if (chosen.key !== undefined) encryptWithKey(chosen.key, [data, machines, api])
+  if (chosen.key !== undefined) encryptWithKey(chosen.key, [data, ...projects, machines, api])
   requireResourceRoom([machines, ...documents, api], { documents: dags.length, spread })
-  acknowledgeFindings([data, ...anchors, machines, ...documents, api], names, chosen)
+  acknowledgeFindings([data, ...anchors, ...projects, machines, ...documents, api], names, chosen)
+  acknowledgeSteps(projects, steps)
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))
+}
+
+/** What `sluice deploy` says of a step before it asks. */
+function toldStep({ name, settings: { grants } }: DeployedStep) {
+  return { name, grants: grants.map(({ actions, resources, reason }) => ({ actions, resources, reason })) }
 }
 
 /** What the settings decide of rights. */

@@ -30,14 +30,14 @@ export async function bundleFunctions(
   const wanted = FUNCTIONS.filter(({ name }) => only.includes(name))
   const isolated = wanted.filter(({ ports }) => ports.includes('isolate'))
   const { metafile } = await build({
-    ...OPTIONS,
+    ...BUNDLE_OPTIONS,
     metafile: true,
     entryPoints: Object.fromEntries(wanted.map(({ name }) => [`${name}/index`, `${ENTRY}${name}`])),
     outdir: out,
     plugins: [generated(parts)],
   })
   await build({
-    ...OPTIONS,
+    ...BUNDLE_OPTIONS,
     entryPoints: Object.fromEntries(
       isolated.map(({ name }) => [`${name}/${ISOLATE_WORKER.replace(/\.mjs$/, '')}`, 'functions/isolate/worker.ts']),
     ),
@@ -62,7 +62,8 @@ const NEVER_LOADED = [
   '@smithy/credential-provider-imds',
 ]
 
-const OPTIONS = {
+/** Of every bundle of a function. */
+export const BUNDLE_OPTIONS = {
   absWorkingDir: ROOT,
   bundle: true,
   format: 'esm',

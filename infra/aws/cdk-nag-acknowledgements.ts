@@ -4,6 +4,7 @@ import { MAIN_TENANT } from '../../shared/auth/principal.ts'
 import { anchorPrefix } from '../../shared/runs/anchors.ts'
 import type { ChosenRights } from './access.ts'
 import { type AskedModel, modelsBehind } from './bedrock-models.ts'
+import type { DeployedStep } from './deployed-steps.ts'
 import type { Names } from './names.ts'
 
 /** Findings of cdk-nag that are one decision. A finding without an acknowledgement fails synthesis. */
@@ -21,6 +22,7 @@ export function acknowledgementsFor(
   slack = false,
   tenants: readonly string[] = [MAIN_TENANT],
   anchors = false,
+  steps: readonly string[] = [],
 ): readonly Acknowledgement[] {
   const states = 'arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>'
   const bucket = `arn:<AWS::Partition>:s3:::${names.bucket('<AWS::AccountId>', '<AWS::Region>')}`
@@ -28,6 +30,7 @@ export function acknowledgementsFor(
   const wildcards = [
     ...tenants.flatMap((tenant) => [`${bucket}/${tenant}/objects/*`, `${bucket}/${tenant}/index/*`]),
     ...(anchors ? tenants.map((tenant) => `${locked}/${anchorPrefix(tenant)}*`) : []),
+    ...steps.map((name) => `arn:<AWS::Partition>:lambda:<AWS::Region>:<AWS::AccountId>:function:${name}:*`),
     `${states}:stateMachine:${names.machine('*')}`,
     `${states}:stateMachine:${names.inlineMachines}*`,
     `${states}:execution:${names.machine('*')}:*`,
@@ -43,7 +46,7 @@ export function acknowledgementsFor(
     {
       rules: wildcards.map((resource) => `AwsSolutions-IAM5[Resource::${resource}]`),
       reason:
-        'Objects and snapshots of the search index are named by their hash, executions and anchors by their run id, machines of inline documents by theirs, versions by number: made at run time, below a prefix that only this deployment uses.',
+        'Objects and snapshots of the search index are named by their hash, executions and anchors by their run id, machines of inline documents by theirs, versions of machines and steps by number: made at run time, below a prefix that only this deployment uses.',
     },
     {
       rules: slack ? ['AwsSolutions-APIG4', 'AwsSolutions-COG4'] : ['AwsSolutions-COG4'],
@@ -58,7 +61,7 @@ export function acknowledgementsFor(
     {
       rules: ['Serverless-LambdaDLQ'],
       reason:
-        'Called synchronously, by a machine or API Gateway: the caller is told, and nothing is ever put into a dead-letter queue.',
+        'Called synchronously, by a machine or API Gateway: the caller is told, and nothing is ever put into a dead-letter queue. A lost attempt of a step is found by its record.',
       on: (resource) => resource instanceof CfnFunction && resource.deadLetterConfig === undefined,
     },
     ...spreadModels(models),
@@ -86,10 +89,40 @@ function spreadModels(models: readonly AskedModel[]): readonly Acknowledgement[]
 export function acknowledgeFindings(
   stacks: readonly Stack[],
   names: Names,
-  { models, slack, tenants, anchors }: Pick<ChosenRights, 'models' | 'slack' | 'tenants' | 'anchors'>,
+  { models, slack, tenants, anchors, steps }: Pick<ChosenRights, 'models' | 'slack' | 'tenants' | 'anchors' | 'steps'>,
 ): void {
-  for (const { rules, reason, on } of acknowledgementsFor(names, models, slack !== undefined, tenants, anchors)) {
+  for (const { rules, reason, on } of acknowledgementsFor(
+    names,
+    models,
+    slack !== undefined,
+    tenants,
+    anchors,
+    steps,
+  )) {
     const places = on === undefined ? stacks : stacks.flatMap((stack) => stack.node.findAll().filter(on))
     for (const place of places) Validations.of(place).acknowledge(...rules.map((id) => ({ id, reason })))
+  }
+}
+
+/** Versions of steps are numbered by Lambda, and a grant is the operator's own word, with its reason where it is wide. */
+export function acknowledgeSteps(stacks: readonly Stack[], steps: readonly DeployedStep[]): void {
+  const wide = steps.flatMap(({ settings: { grants } }) =>
+    grants.flatMap(({ actions, resources, reason }) =>
+      reason === undefined
+        ? []
+        : [
+            ...resources.filter((one) => one.includes('*')).map((one) => `AwsSolutions-IAM5[Resource::${one}]`),
+            ...actions.filter((one) => one.includes('*')).map((one) => `AwsSolutions-IAM5[Action::${one}]`),
+          ],
+    ),
+  )
+  const reason = 'Granted to a step in the settings, with a reason that sluice deploy shows.'
+  for (const stack of stacks) {
+    Validations.of(stack).acknowledge({
+      id: 'Serverless-LambdaAsyncFailureDestination',
+      reason:
+        'A step that fails tells report-step; of one that could not, the record of its run finds that it was lost.',
+    })
+    if (wide.length > 0) Validations.of(stack).acknowledge(...[...new Set(wide)].map((id) => ({ id, reason })))
   }
 }

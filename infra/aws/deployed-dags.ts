@@ -7,6 +7,7 @@ import { parseDag } from '../../shared/document/parse.ts'
 import { dagTaskIssues, type TaskSettings } from '../../shared/document/task-gates.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { MachineText } from '../../shared/runs/machine.ts'
+import type { KnownSteps } from '../../shared/steps/described-step.ts'
 import type { DagError } from '../../shared/text/document-problems.ts'
 import { machineSlug } from './names.ts'
 
@@ -32,11 +33,16 @@ export type MachineDag = Pick<DeployedDag, 'slug' | 'dag_hash' | 'definition' | 
  * file, place and fix: invalid_dag, bad_dag_name, dag_name_clash, dag_too_large. Providers and agents are those
  * of the stage: a document that asks for another one would be refused at its first run.
  */
-export function readDeployedDags(dir: string, cwd: string, place: StageProviders = NOTHING): readonly DeployedDag[] {
+export function readDeployedDags(
+  dir: string,
+  cwd: string,
+  place: StageProviders = NOTHING,
+  steps: KnownSteps = {},
+): readonly DeployedDag[] {
   const files = readdirSync(dir)
     .filter((file) => /\.ya?ml$/.test(file))
     .sort()
-  const dags = files.map((file) => readDag(join(dir, file), relative(cwd, join(dir, file)), place))
+  const dags = files.map((file) => readDag(join(dir, file), relative(cwd, join(dir, file)), place, steps))
   refuseClashes(dags)
   return dags
 }
@@ -47,10 +53,10 @@ const NOTHING: StageProviders = { providers: {}, agents: {}, gates: [], pipeline
 /** What the stage's settings say of agents and of tasks. */
 type StageProviders = Routing & TaskSettings
 
-function readDag(path: string, file: string, place: StageProviders): DeployedDag {
+function readDag(path: string, file: string, place: StageProviders, steps: KnownSteps): DeployedDag {
   const name = file.replace(/^.*[\\/]/, '').replace(/\.ya?ml$/, '')
   const document = readFileSync(path, 'utf8')
-  const parsed = parseDag(document, { name, providers: Object.keys(place.providers), routing: place })
+  const parsed = parseDag(document, { name, providers: Object.keys(place.providers), routing: place, steps })
   const errors: readonly DagError[] = parsed.ok ? dagTaskIssues(parsed.dag, place) : parsed.errors
   if (!parsed.ok || errors.length > 0) {
     const lines = errors.map(({ line, column, message }) =>

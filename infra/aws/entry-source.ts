@@ -16,7 +16,7 @@ export function entrySource(line: FunctionLine, routes: readonly RouteLine[], na
   const entry = ENTRIES[route?.stream === true ? 'stream' : (route?.signed_by ?? 'usual')]
   const isDoor = route?.signed_by !== undefined
   const openers = openedPorts(line, named).map(
-    (port) => [port, openerOf(ports, port, named, isDoor) ?? unknownPort(name, port)] as const,
+    (port) => [port, openerOf(line, port, named, isDoor) ?? unknownPort(name, port)] as const,
   )
   // Only who lists or reads documents carries them.
   const carried = ports.includes('documents') ? [imported('deployed')] : []
@@ -57,12 +57,14 @@ function openedPorts(line: FunctionLine, { spans, webhooks = false }: NamedClien
 }
 
 /**
- * Who asks providers has a way to their keys; the others only name them, and carry no adapter. Who answers Slack
+ * Who asks providers has a way to their keys; the others only name them, and carry no adapter; so it is with steps. Who answers Slack
  * has no time for the whole of a client.
  */
-function openerOf(ports: readonly string[], port: string, named: NamedClients, isDoor: boolean): Opener | undefined {
+function openerOf(line: FunctionLine, port: string, named: NamedClients, isDoor: boolean): Opener | undefined {
+  const { ports } = line
   if (port === 'secrets') return secretsOpener(named)
   if (isDoor && port in DOOR) return DOOR[port]
+  if (port === 'steps' && !functionRights(line).includes('steps.start')) return STEP_NAMES
   if (port !== 'providers') return OPENERS[port]
   if (!ports.includes('secrets')) return PROVIDER_NAMES
   return named.bedrock === true ? WITH_BEDROCK : OPENERS[port]
@@ -83,6 +85,8 @@ const ENTRIES = {
 
 type Opener = readonly [file: string, opener: string]
 
+/** Who checks documents starts no step. */
+const STEP_NAMES: Opener = ['ports-without-sdk', 'openDescribedSteps']
 const PROVIDER_NAMES: Opener = ['ports-without-sdk', 'openProviderNames']
 /** What the function that answers Slack is opened with: it has no time for more. */
 const DOOR: Readonly<Record<string, Opener>> = {
@@ -111,6 +115,7 @@ const OPENERS: Readonly<Record<string, Opener>> = {
   slack: ['slack', 'openSlackClient'],
   webhooks: ['ports-without-sdk', 'openWebhookKeys'],
   services: ['ports-without-sdk', 'openServiceKeys'],
+  steps: ['steps', 'openSteps'],
   tokens: ['tokens', 'openTokens'],
   health: ['health', 'openHealth'],
   anchors: ['anchors', 'openAnchors'],

@@ -25,6 +25,9 @@ const SIZES: Readonly<Record<string, FunctionSize>> = {
   'run-block': { timeoutSec: 900, memoryMb: 1_024 },
   // Pre-gates: twenty at most, of which each may ask or run something for minutes.
   'request-approval': { timeoutSec: 900, memoryMb: 512 },
+  // Pre-gates, and the inputs of a step.
+  'open-step': { timeoutSec: 900, memoryMb: 1_024 },
+  'report-step': { timeoutSec: 29, memoryMb: 256 },
   // As start-run, and pre-gates.
   'open-child': { timeoutSec: 900, memoryMb: 1_024 },
   // Opens the index of 100,000 entities: some hundred MB, whole in memory once, two on the disk while one is replaced.
@@ -80,14 +83,15 @@ export function functionsIn(placement: Placement): readonly FunctionLine[] {
   return FUNCTIONS.filter((line) => placementOf(line) === placement)
 }
 
-/** Whether a deployment has it: what runs commands, writes anchors, talks to Slack or reads bearers stands only where that is asked for. */
+/** Whether a deployment has it: what runs commands, writes anchors, hears of steps, talks to Slack or reads bearers stands only where that is asked for. */
 export function isDeployed(
   { serves, guards, ports }: FunctionLine,
-  { shell, slack, auth, anchors }: Pick<ChosenRights, 'shell' | 'slack' | 'auth' | 'anchors'>,
+  { shell, slack, auth, anchors, steps = [] }: Pick<ChosenRights, 'shell' | 'slack' | 'auth' | 'anchors' | 'steps'>,
 ): boolean {
   if (guards !== undefined) return auth !== undefined
   if (serves === 'shell') return shell
   if (serves === 'anchor') return anchors === true
+  if (serves === 'step') return steps.length > 0
   return slack !== undefined || !ports.includes('slack')
 }
 

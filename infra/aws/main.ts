@@ -7,6 +7,7 @@ import { buildApp } from './build-app.ts'
 import { bundleFunctions } from './bundle.ts'
 import { readDeploySettings } from './deploy-settings.ts'
 import { readDeployedDags } from './deployed-dags.ts'
+import { bundleSteps, readStageSteps, withDescribedSteps } from './deployed-steps.ts'
 import { stageNames } from './names.ts'
 import { readStageSettings, withCdkContext } from './stage-settings.ts'
 import { requireSmallTemplates } from './template-limits.ts'
@@ -28,10 +29,13 @@ try {
 async function synthesize(root: string): Promise<void> {
   const app = new App()
   const deploy = readDeploySettings((key) => app.node.tryGetContext(key))
-  const settings = withCdkContext(readStageSettings(root, deploy), deploy)
-  const dags = settings.dags.flatMap((dir) => readDeployedDags(join(root, dir), root, settings))
+  const own = withCdkContext(readStageSettings(root, deploy), deploy)
+  const stage = await readStageSteps(root, own)
+  const settings = withDescribedSteps(own, stage)
+  const dags = settings.dags.flatMap((dir) => readDeployedDags(join(root, dir), root, settings, stage.known))
   await bundleFunctions(join(built, 'functions'), { settings, dags, names: stageNames(deploy.stage) })
-  buildApp({ app, deploy, settings, dags, built })
+  await bundleSteps(join(built, 'steps'), root, stage)
+  buildApp({ app, deploy, settings, dags, steps: stage.steps, built })
   const asked = { documents: dags.length, spread: deploy.document_stacks }
   requireSmallTemplates(app.synth(), asked)
 }

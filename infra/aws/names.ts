@@ -1,3 +1,5 @@
+import { stepFunction } from '../../shared/steps/described-step.ts'
+
 /**
  * The physical names of one deployment. They are computed and not generated, so that the stacks share no
  * exports, a role can name a function of another stack, and a red box in the console is one file search away.
@@ -15,6 +17,8 @@ export interface Names {
   readonly machineLogs: string
   /** Of a function of the catalog. */
   readonly function: (name: string) => string
+  /** Of the function of a step of the project. */
+  readonly step: (slug: string) => string
   /** Of a DAG's machine; see slugOf. */
   readonly machine: (slug: string) => string
   /** Of part k of a DAG that is too large for one machine; no slug holds a `_`. */
@@ -36,6 +40,7 @@ export function stageNames(stage: string): Names {
     anchors: (account, region) => `${prefix}-anchors-${account}-${region}`,
     machineLogs: `/aws/vendedlogs/states/${prefix}`,
     function: (name) => `${prefix}-${name}`,
+    step: (slug) => stepFunction(stage, slug),
     machine: (slug) => `${prefix}-${slug}`,
     machinePart: (slug, part) => `${prefix}-${slug}_${part}`,
     inlineMachines: `${prefix}-x-`,

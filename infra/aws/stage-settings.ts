@@ -45,7 +45,7 @@ function readText(path: string, file: string): string {
   }
 }
 
-function keysWithoutSecret({ providers, services, slack, webhooks, telemetry }: Settings): readonly Issue[] {
+function keysWithoutSecret({ providers, services, slack, webhooks, telemetry, steps }: Settings): readonly Issue[] {
   const message = 'on AWS a key is read from Secrets Manager or Systems Manager; add secret: ARN'
   const ofProviders = Object.entries(providers).flatMap(([name, provider]) =>
     'key' in provider && provider.key !== undefined ? [{ path: `providers.${name}.key`, key: provider.key }] : [],
@@ -61,8 +61,11 @@ function keysWithoutSecret({ providers, services, slack, webhooks, telemetry }: 
     path: `telemetry.otlp.headers.${name}`,
     key,
   }))
-  return [...ofProviders, ...ofServices, ...ofSlack, ...ofWebhooks, ...ofHeaders].flatMap(({ path, key }) =>
-    key.secret === undefined ? [{ path, message }] : [],
+  const ofSteps = Object.entries(steps).flatMap(([name, { secrets }]) =>
+    Object.entries(secrets).map(([as, key]) => ({ path: `steps.${name}.secrets.${as}`, key })),
+  )
+  return [...ofProviders, ...ofServices, ...ofSlack, ...ofWebhooks, ...ofHeaders, ...ofSteps].flatMap(
+    ({ path, key }) => (key.secret === undefined ? [{ path, message }] : []),
   )
 }
 

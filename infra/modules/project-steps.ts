@@ -16,6 +16,8 @@ export interface ProjectSteps {
   module(name: string): Promise<BundledModule>
   /** The hash of a program's files as they are now. */
   programHash(name: string): string
+  /** The files a program consists of, relative to the project. */
+  programFiles(name: string): readonly string[]
 }
 
 /**
@@ -46,6 +48,7 @@ export function openProjectSteps(root: string, settings: StepsSettings, runner?:
   }
   return {
     module,
+    programFiles: (name) => filesOfProgram(root, requireProgram(settings, name)),
     programHash: (name) => hashOfProgram(root, requireProgram(settings, name)),
     async describe(names) {
       const all: [string, KnownSteps[string]][] = []
@@ -98,10 +101,14 @@ function requireProgram({ programs }: StepsSettings, name: string): ProgramSetti
 }
 
 /** Of its command, and of every file of the project that the command or `files` names. */
-function hashOfProgram(root: string, { exec, files }: ProgramSettings): string {
+function hashOfProgram(root: string, program: ProgramSettings): string {
+  const hashes = filesOfProgram(root, program).map((path) => [path, sha256(readFileSync(join(root, path)))])
+  return sha256(canonicalJson({ exec: [...program.exec], files: hashes }))
+}
+
+function filesOfProgram(root: string, { exec, files }: ProgramSettings): readonly string[] {
   const named = [...exec.filter((part) => isFileBelow(root, part)), ...files].flatMap((path) => filesBelow(root, path))
-  const hashes = [...new Set(named)].toSorted().map((path) => [path, sha256(readFileSync(join(root, path)))])
-  return sha256(canonicalJson({ exec: [...exec], files: hashes }))
+  return [...new Set(named)].toSorted()
 }
 
 function isFileBelow(root: string, path: string): boolean {

@@ -20,6 +20,7 @@ export function readBlockPorts(
     readonly outputs?: Json | undefined
     readonly mode?: Json | undefined
     readonly deterministic?: Json | undefined
+    readonly foreach?: Json | undefined
   },
   path: Path,
 ): BlockPorts {
@@ -43,7 +44,7 @@ function stepOf({ steps = {} }: Reading, section: Json | undefined): DescribedSt
 /** A step has the ports its code says it has: a document may declare them, and has their types without. */
 function readStepPorts(
   reading: Reading,
-  block: { readonly inputs?: Json | undefined; readonly outputs?: Json | undefined },
+  block: Pick<Parameters<typeof readBlockPorts>[1], 'inputs' | 'outputs' | 'foreach'>,
   step: DescribedStep,
   path: Path,
 ): BlockPorts {
@@ -52,13 +53,16 @@ function readStepPorts(
   const outputs = step.outputs === undefined ? declared : portsOfStep(step.outputs, declared, [...path, 'outputs'])
   checkCount(reading, outputs.size, [...path, 'outputs'])
   for (const port of outputs.values()) if (port.type === undefined && !port.broken) refuseUntyped(reading, port.path)
-  for (const [side, ports, known] of [
-    ['input', inputs, step.inputs],
-    ['output', declared, step.outputs],
-  ] as const) {
-    for (const [name, port] of known === undefined ? [] : ports) checkStepPort(reading, { side, name, port, known })
-  }
+  const used = new Map([...inputs].filter(([name]) => !isOfList(block.foreach, name)))
+  if (step.inputs !== undefined) checkStepPorts(reading, 'input', used, step.inputs)
+  if (step.outputs !== undefined) checkStepPorts(reading, 'output', declared, step.outputs)
   return { inputs: step.inputs === undefined ? inputs : typedBy(step.inputs, inputs), outputs }
+}
+
+/** An input that makes the list of a fan-out is none of its items'. */
+function isOfList(foreach: Json | undefined, name: string): boolean {
+  const items = typeof foreach === 'object' && foreach !== null && 'items' in foreach ? foreach.items : undefined
+  return typeof items === 'string' && items.includes(`inputs.${name}`)
 }
 
 function portsOfStep(known: StepPorts, declared: Ports, path: Path): Ports {
@@ -79,36 +83,21 @@ function typedBy(known: StepPorts, declared: Ports): Ports {
   )
 }
 
-function checkStepPort(
-  { problems }: Reading,
-  {
-    side,
-    name,
-    port,
-    known = {},
-  }: {
-    readonly side: 'input' | 'output'
-    readonly name: string
-    readonly port: PortDraft
-    readonly known: StepPorts | undefined
-  },
-): void {
-  const own = Object.hasOwn(known, name) ? known[name] : undefined
+/** Ports that a document declares: the step has them, and of the same types. */
+function checkStepPorts({ problems }: Reading, side: 'input' | 'output', ports: Ports, known: StepPorts): void {
   const names = Object.keys(known)
-  if (own === undefined) {
-    const text = `has the ${side} ${quoted(name)}, which its step has not; it has ${listed(names)}`
-    const hint = didYouMean(suggest(name, names))
-    problems.push({
-      code: side === 'input' ? 'unknown_input' : 'unknown_output',
-      path: port.path,
-      on: 'key',
-      say: ({ who }) => ({ text: `${who} ${text}`, hint }),
-    })
-    return
+  for (const [name, { type, path }] of ports) {
+    const own = Object.hasOwn(known, name) ? known[name] : undefined
+    if (own === undefined) {
+      const text = `has the ${side} ${quoted(name)}, which its step has not; it has ${listed(names)}`
+      const hint = didYouMean(suggest(name, names))
+      const code = side === 'input' ? 'unknown_input' : 'unknown_output'
+      problems.push({ code, path, on: 'key', say: ({ who }) => ({ text: `${who} ${text}`, hint }) })
+    } else if (type !== undefined && !typesAgree(type, own.type)) {
+      const say: Problem['say'] = ({ place }) => ({ text: `${place} is a ${type}; of its step it is a ${own.type}` })
+      problems.push({ code: 'type_mismatch', path, say })
+    }
   }
-  if (port.type === undefined || typesAgree(port.type, own.type)) return
-  const say: Problem['say'] = ({ place }) => ({ text: `${place} is a ${port.type}; of its step it is a ${own.type}` })
-  problems.push({ code: 'type_mismatch', path: port.path, say })
 }
 
 function checkCount({ problems }: Reading, count: number, path: Path): void {

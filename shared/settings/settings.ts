@@ -10,6 +10,7 @@ import { ResearchSettingsSchema } from '../research/settings.ts'
 import { SafetySchema } from '../runs/safety-settings.ts'
 import { ServicesSettingsSchema } from '../services/settings.ts'
 import { SlackSettingsSchema } from '../slack/settings.ts'
+import type { DescribedStep } from '../steps/described-step.ts'
 import { ProgramsSettingsSchema, StepsSettingsSchema } from '../steps/settings.ts'
 import { TelemetrySettingsSchema } from '../telemetry/settings.ts'
 import { WebhookSettingsSchema } from '../webhooks/settings.ts'
@@ -77,6 +78,8 @@ export const SettingsSchema = z.strictObject({
   body_days: z.int().min(1).optional(),
   /** Of a deployment in mode `iam`: roles whose sessions are named after persons (infra/aws/stage-settings.ts); in no file. */
   iam_people: z.array(z.string()).optional(),
+  /** Of a deployment: its steps, as they were deployed (infra/aws/deployed-steps.ts); in no file. */
+  described_steps: z.record(z.string(), z.custom<DescribedStep>()).optional(),
   /** Of a local place: the folder of its sluice.yaml, below which its steps are; in no file. */
   project_dir: z.string().optional(),
   /** Of a local place without login: the one person there, as `user:NAME` (shared/settings/settings.ts); in no file. */
@@ -89,6 +92,7 @@ export const FileSettingsSchema = SettingsSchema.omit({
   body_days: true,
   iam_people: true,
   project_dir: true,
+  described_steps: true,
   local_person: true,
 })
 export type Settings = z.infer<typeof SettingsSchema>

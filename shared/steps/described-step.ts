@@ -1,5 +1,6 @@
 import type { PortType, StepPin } from '../dag/dag.ts'
 import { isStepPath } from '../dag/handlers.ts'
+import { sha256 } from '../text/hash.ts'
 import type { Json } from '../text/json.ts'
 
 /** A port of a step as its module, or the settings, have it. */
@@ -26,6 +27,17 @@ export type KnownSteps = Readonly<Record<string, DescribedStep | { readonly prob
 /** Whether it is a module that is bundled; every other one is a program of the settings. */
 export function isModulePath(handler: string): boolean {
   return isStepPath(handler) && /\.(?:ts|js|mjs)$/.test(handler)
+}
+
+/** The part of its function's name that comes from a step's: `./steps/parse.ts` is `steps-parse-ts-` and six digits of its hash. */
+export function stepSlug(name: string): string {
+  const words = name.toLowerCase().match(/[a-z0-9]+/g) ?? []
+  return `${words.join('-').slice(0, 24).replace(/-+$/, '')}-${sha256(name).slice(0, 6)}`
+}
+
+/** The name of the function that runs a step on AWS: 64 characters at the most. */
+export function stepFunction(stage: string, slug: string): string {
+  return `sluice-${stage}-step-${slug}`
 }
 
 type Schema = Readonly<Record<string, unknown>>

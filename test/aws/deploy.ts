@@ -11,7 +11,7 @@ import {
 import type { Json } from '../../shared/text/json.ts'
 import { ACCOUNT, REGION } from '../emulators/aws-client.ts'
 import { startDynamodb } from '../emulators/dynamodb.ts'
-import { startLambda } from '../emulators/lambda.ts'
+import { type FunctionVersion, startLambda } from '../emulators/lambda.ts'
 import { type LockedBucket, startLockedBucket } from '../emulators/locked-bucket.ts'
 import { startS3 } from '../emulators/s3.ts'
 import { startSecrets } from '../emulators/secrets.ts'
@@ -49,7 +49,8 @@ export async function deploy(
   const functions = new Map<string, Sandboxes>()
   const replaced: Sandboxes[] = []
   const emulated: Record<string, (event: unknown) => Promise<unknown>> = {}
-  const lambda = await startLambda({ functions: emulated, asyncRetries: 2 })
+  const versions: Record<string, FunctionVersion[]> = {}
+  const lambda = await startLambda({ functions: emulated, versions, asyncRetries: 2 })
   const rights = traceRights(readPolicies(templates))
   const [machine] = templates.all('AWS::StepFunctions::StateMachine')
   const machineRole = String(machine?.properties.RoleArn)
@@ -75,6 +76,16 @@ export async function deploy(
     ssm: secrets.aws.endpoint,
   }
   const door = await startDoor(services, rights.allows)
+  /** Its code as it is now, under the next number; Lambda publishes nothing where nothing changed. */
+  const publish = ({ FunctionName, Description }: Deployed['properties']) => {
+    const name = String(FunctionName)
+    const before = versions[name] ?? []
+    const latest = emulated[name]
+    if (before.at(-1)?.Description === Description || latest === undefined) return
+    const Version = String(before.length + 1)
+    versions[name] = [...before, { Version, Description: String(Description) }]
+    emulated[`${name}:${Version}`] = latest
+  }
   /** The machines first, as CloudFormation does: aliases say the versions it published. */
   const release = async (released: DeployedTemplates, known: ReadonlySet<string>) => {
     await putAliases(released, states.aws, await putMachines(released, states.aws, known))
@@ -86,6 +97,7 @@ export async function deploy(
       functions.set(name, sandboxes)
       emulated[name] = (event) => sandboxes.invoke(event)
     }
+    for (const { properties } of released.all('AWS::Lambda::Version')) publish(properties)
   }
   await release(templates, new Set())
   const sandboxesOf = (arn: string) => {

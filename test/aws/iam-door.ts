@@ -91,8 +91,13 @@ const WISHES: Readonly<Record<keyof Services, Read>> = {
     return [wish(input.executionArn ?? input.stateMachineArn ?? arn('states', 'stateMachine:sluice-dev-basic'))]
   },
   lambda(request) {
-    const [, asked = ''] = /^\/2015-03-31\/functions\/([^/]+)\/invocations/.exec(request.url ?? '') ?? []
-    return [{ action: 'lambda:InvokeFunction', resource: decodeURIComponent(asked) }]
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://lambda')
+    const [, asked = '', what] = /^\/2015-03-31\/functions\/([^/]+)\/(invocations|versions)/.exec(pathname) ?? []
+    const named = decodeURIComponent(asked)
+    const resource = named.startsWith('arn:') ? named : arn('lambda', `function:${named}`)
+    if (what === 'versions') return [{ action: 'lambda:ListVersionsByFunction', resource }]
+    const version = searchParams.get('Qualifier')
+    return [{ action: 'lambda:InvokeFunction', resource: version === null ? resource : `${resource}:${version}` }]
   },
   // Both are asked by ARN.
   secretsmanager: (_request, body) => [

@@ -99,6 +99,8 @@ function refOf(stack: Stack, id: string): string {
 
 function attributeOf(stack: Stack, id: string, attribute: string): string {
   if (attribute === 'Arn') return arnOf(stack, id)
+  // Lambda numbers it when it is published.
+  if (attribute === 'Version') return `${id}.${attribute}`
   if (attribute === 'RootResourceId' || attribute === 'StateMachineRevisionId') return `${id}.${attribute}`
   throw new Error(`the template reads ${id}.${attribute}, which this loader does not know`)
 }

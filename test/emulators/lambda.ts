@@ -21,11 +21,19 @@ interface LambdaOptions {
   readonly functions: Readonly<Record<string, EmulatedFunction>>
   /** What getRemainingTimeInMillis begins with. */
   readonly timeoutMs?: number
+  /** Versions that were published, by function name; each is among `functions` as `NAME:VERSION`. */
+  readonly versions?: Readonly<Record<string, readonly FunctionVersion[]>>
   /** Retries of an asynchronous invoke that failed. Lambda: 2, after 1 and 2 minutes; here at once. */
   readonly asyncRetries?: number
 }
 
-/** Lambda's Invoke (RequestResponse and Event) over functions of this process. */
+/** As Lambda lists it. */
+export interface FunctionVersion {
+  readonly Version: string
+  readonly Description: string
+}
+
+/** Lambda's Invoke (RequestResponse and Event), and its list of versions, over functions of this process. */
 export async function startLambda(options: LambdaOptions): Promise<LambdaEmulator> {
   const underWay = new Set<Promise<unknown>>()
   const invoke = (name: string, event: unknown) => call(options, name, event)
@@ -40,8 +48,9 @@ export async function startLambda(options: LambdaOptions): Promise<LambdaEmulato
   }
   const service = await serveAws({
     mediaType: 'application/json',
-    operationOf: () => 'Invoke',
+    operationOf: ({ url = '' }) => (VERSIONS.test(url) ? 'ListVersionsByFunction' : 'Invoke'),
     async answer(request) {
+      if (request.operation === 'ListVersionsByFunction') return { body: listed(options, request) }
       const name = requireName(options, request)
       const event = request.body.length === 0 ? {} : JSON.parse(request.body.toString())
       if (request.headers['x-amz-invocation-type'] !== 'Event') return respond(invoke(name, event))
@@ -59,6 +68,17 @@ export async function startLambda(options: LambdaOptions): Promise<LambdaEmulato
   }
 }
 
+const VERSIONS = /^\/2015-03-31\/functions\/([^/?]+)\/versions/
+
+/** One version a page: whoever lists them has to go on. */
+function listed({ versions = {} }: LambdaOptions, { path }: ServiceRequest): string {
+  const [, asked = ''] = VERSIONS.exec(path) ?? []
+  const all = [{ Version: '$LATEST', Description: '' }, ...(versions[nameOf(decodeURIComponent(asked))] ?? [])]
+  const at = Number(new URL(path, 'http://lambda').searchParams.get('Marker') ?? 0)
+  const more = at + 1 < all.length ? { NextMarker: String(at + 1) } : {}
+  return JSON.stringify({ Versions: all.slice(at, at + 1), ...more })
+}
+
 /** `arn:..:function:NAME[:qualifier]`, or the name itself. */
 function nameOf(arnOrName: string): string {
   return arnOrName.startsWith('arn:') ? (arnOrName.split(':')[6] ?? '') : arnOrName
@@ -66,7 +86,8 @@ function nameOf(arnOrName: string): string {
 
 function requireName({ functions }: LambdaOptions, { path }: ServiceRequest): string {
   const [, asked = ''] = /^\/2015-03-31\/functions\/([^/]+)\/invocations/.exec(path) ?? []
-  const name = nameOf(decodeURIComponent(asked))
+  const version = new URL(path, 'http://lambda').searchParams.get('Qualifier')
+  const name = `${nameOf(decodeURIComponent(asked))}${version === null ? '' : `:${version}`}`
   if (Object.hasOwn(functions, name)) return name
   throw new ServiceError('ResourceNotFoundException', `Function not found: ${decodeURIComponent(asked)}`, 404)
 }

@@ -20,6 +20,29 @@ export function deploySummary(templates: Templates): readonly string[] {
   ]
 }
 
+/** A step of the project as its stack tells it (infra/aws/build-app.ts). */
+export interface DeployedStep {
+  readonly name: string
+  readonly grants: readonly {
+    readonly actions: readonly string[]
+    readonly resources: readonly string[]
+    readonly reason?: string
+  }[]
+}
+
+/** What each step may do besides storing what it makes, as its settings grant it. */
+export function stepLines(steps: readonly DeployedStep[]): readonly string[] {
+  if (steps.length === 0) return []
+  const lines = steps.flatMap(({ name, grants }) => {
+    if (grants.length === 0) return [`  ${name}: nothing`]
+    return grants.map(({ actions, resources, reason }) => {
+      const why = reason === undefined ? '' : ` (${reason})`
+      return `  ${name}: ${actions.join(', ')} on ${resources.join(', ')}${why}`
+    })
+  })
+  return ['', `Steps: ${count(steps.length, 'function')} of the project, and what the settings grant each`, ...lines]
+}
+
 export function allResources(templates: Templates): Readonly<Record<string, TemplateResource>> {
   return Object.assign({}, ...Object.values(templates))
 }

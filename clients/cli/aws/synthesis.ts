@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Refused } from '../terminal/refused.ts'
-import type { Templates } from './deploy-summary.ts'
+import type { DeployedStep, Templates } from './deploy-summary.ts'
 
 /** One synthesis of a stage: what is shown of it is what is deployed. */
 interface Synthesis {
@@ -13,6 +13,8 @@ interface Synthesis {
   readonly egress?: readonly string[]
   /** Services the settings name, with their hosts: asked whatever `egress` says; absent = none. */
   readonly services?: readonly string[]
+  /** Steps of the project, and what each may do there; absent = none. */
+  readonly steps?: readonly DeployedStep[]
   /** Stacks that share the machines of documents (`sluice:document_stacks`). */
   readonly documentStacks: number
   /** `cdk` on what was synthesized, without synthesizing again. */
@@ -40,6 +42,7 @@ export async function withSynthesis(
 /** Metadata of the stack with the functions (infra/aws/build-app.ts). */
 const EGRESS = 'sluice:egress'
 const SERVICES = 'sluice:services'
+const STEPS = 'sluice:steps'
 /** Parameter of the stacks with machines (infra/aws/documents-stack.ts). */
 export const LAYOUT = 'DocumentStacks'
 
@@ -51,12 +54,14 @@ export function readTemplates(folder: string): Omit<Synthesis, 'cdk'> {
   const told = (key: string) => read.map(([, { Metadata }]) => Metadata?.[key]).find((names) => names !== undefined)
   const egress = told(EGRESS)
   const services = told(SERVICES)
+  const steps = told(STEPS)
   const layout = read.map(([, { Parameters }]) => Parameters?.[LAYOUT]?.Default).find((number) => number !== undefined)
   return {
     documentStacks: Number(layout ?? 0),
     templates: Object.fromEntries(read.map(([name, { Resources }]) => [name, Resources])),
     ...(egress !== undefined && { egress: JSON.parse(egress) }),
     ...(services !== undefined && { services: JSON.parse(services) }),
+    ...(steps !== undefined && { steps: JSON.parse(steps) }),
   }
 }
 

@@ -5,6 +5,7 @@ import { App } from 'aws-cdk-lib'
 import { buildApp } from '../../../infra/aws/build-app.ts'
 import { readDeploySettings } from '../../../infra/aws/deploy-settings.ts'
 import { type DeployedDag, readDeployedDags } from '../../../infra/aws/deployed-dags.ts'
+import { bundleSteps, readStageSteps, withDescribedSteps } from '../../../infra/aws/deployed-steps.ts'
 import { stageNames } from '../../../infra/aws/names.ts'
 import { readStageSettings, withCdkContext } from '../../../infra/aws/stage-settings.ts'
 import { FUNCTIONS } from '../../../shared/catalog.ts'
@@ -34,9 +35,10 @@ export async function synthesize(
   context: Readonly<Record<string, unknown>> = {},
   settings = readStageSettings(ROOT, { stage: 'dev' }),
   code: Code = 'bundled',
+  project = ROOT,
 ): Promise<Synthesized> {
   const dir = mkdtempSync(join(tmpdir(), 'sluice-synthesized-'))
-  const made = await synthesizeInto(dir, { context, settings, code })
+  const made = await synthesizeInto(dir, { context, settings, code, project })
   const remove = () => rmSync(dir, { recursive: true, force: true })
   return { ...made, ...readAssembly(join(dir, 'out')), built: join(dir, 'functions'), remove }
 }
@@ -45,6 +47,8 @@ interface SynthesisParts {
   readonly context: Readonly<Record<string, unknown>>
   readonly settings: Settings
   readonly code: Code
+  /** The folder whose documents and steps are deployed. */
+  readonly project?: string
 }
 
 /** A file for each function where its bundle would be: `<dir>/functions/<name>/index.mjs`. */
@@ -58,7 +62,7 @@ export function writePlaceholders(dir: string): void {
 /** Its files come into `<dir>/out`. */
 export async function synthesizeInto(
   dir: string,
-  { context, settings: given, code }: SynthesisParts,
+  { context, settings: given, code, project = ROOT }: SynthesisParts,
 ): Promise<Pick<Synthesized, 'app' | 'dags'>> {
   const app = new App({
     outdir: join(dir, 'out'),
@@ -66,8 +70,10 @@ export async function synthesizeInto(
     context: { ...cdkContext(), ...context },
   })
   const deploy = readDeploySettings((key) => app.node.tryGetContext(key))
-  const settings = withCdkContext(given, deploy)
-  const dags = readDeployedDags(join(ROOT, 'dags'), ROOT, settings)
+  const own = withCdkContext(given, deploy)
+  const stage = await readStageSteps(project, own)
+  const settings = withDescribedSteps(own, stage)
+  const dags = readDeployedDags(join(project, 'dags'), project, settings, stage.known)
   if (code === 'placeholders') writePlaceholders(dir)
   else
     symlinkSync(
@@ -75,7 +81,8 @@ export async function synthesizeInto(
       join(dir, 'functions'),
       'dir',
     )
-  buildApp({ app, deploy, settings, dags, built: dir })
+  await bundleSteps(join(dir, 'steps'), project, stage)
+  buildApp({ app, deploy, settings, dags, steps: stage.steps, built: dir })
   app.synth()
   return { app, dags }
 }
