@@ -14,6 +14,7 @@ const ENTRIES: readonly string[] = [
   'clients/cli/main.ts',
   'infra/local/main.ts',
   'infra/local/check-gates.ts',
+  'infra/local/describe-steps.ts',
   'functions/isolate/worker.ts',
   ...FUNCTIONS.map(({ file }) => `functions/${file}`),
   ...Object.values(PROVIDER_FILES).map((file) => `functions/${file}`),

@@ -97,6 +97,7 @@ export const FUNCTIONS: readonly FunctionLine[] = [
       'shell',
       'waker',
       'documents',
+      'steps',
       'telemetry',
       'tokens',
     ],
@@ -147,12 +148,12 @@ export const FUNCTIONS: readonly FunctionLine[] = [
   {
     name: 'start-run',
     file: 'runs/start-run.ts',
-    ports: ['runs', 'objects', 'graph', 'machine', 'outbox', 'providers', 'documents', 'isolate', 'telemetry'],
+    ports: ['runs', 'objects', 'graph', 'machine', 'outbox', 'providers', 'documents', 'steps', 'isolate', 'telemetry'],
   },
   {
     name: 'retry-run',
     file: 'runs/retry-run.ts',
-    ports: ['runs', 'objects', 'machine', 'outbox', 'providers', 'isolate', 'documents', 'telemetry'],
+    ports: ['runs', 'objects', 'machine', 'outbox', 'providers', 'isolate', 'documents', 'steps', 'telemetry'],
   },
   { name: 'pivot-run', file: 'goals/pivot-run.ts', ports: ['runs', 'objects', 'outbox', 'telemetry'] },
   {
@@ -193,8 +194,8 @@ export const FUNCTIONS: readonly FunctionLine[] = [
   { name: 'get-gates', file: 'api/get-gates.ts', ports: [] },
   { name: 'get-safety', file: 'api/get-safety.ts', ports: ['runs'] },
   { name: 'get-openapi', file: 'api/get-openapi.ts', ports: [] },
-  { name: 'validate-dag', file: 'api/validate-dag.ts', ports: ['runs', 'providers', 'isolate'] },
-  { name: 'plan-dag', file: 'api/plan-dag.ts', ports: ['runs', 'providers', 'isolate'] },
+  { name: 'validate-dag', file: 'api/validate-dag.ts', ports: ['runs', 'providers', 'isolate', 'steps'] },
+  { name: 'plan-dag', file: 'api/plan-dag.ts', ports: ['runs', 'providers', 'isolate', 'steps'] },
   { name: 'get-dag-schema', file: 'api/get-dag-schema.ts', ports: [] },
   { name: 'list-runs', file: 'api/list-runs.ts', ports: ['runs'] },
   { name: 'get-run', file: 'api/get-run.ts', ports: ['runs', 'objects'] },

@@ -4,14 +4,16 @@ import { parseDagInIsolate } from '../../shared/document/parse.ts'
 import { dagTaskIssues } from '../../shared/document/task-gates.ts'
 import { isolateFor } from '../../shared/ports/isolate.ts'
 import { changeHandler } from '../http-handler.ts'
+import { stepsOf } from '../runs/documents.ts'
 
-/** The same check a start makes, with the providers and agents of this place; a bad document is an answer here, not a problem. It changes nothing, and counts as if it did: it costs as much. */
+/** The same check a start makes, with the providers, agents and steps of this place; a bad document is an answer here, not a problem. It changes nothing, and counts as if it did: it costs as much. */
 export const handler = changeHandler({
   name: 'validate-dag',
   schema: VALIDATE_DAG,
   run: async ({ body, principal, signal }, world) => {
     const isolate = isolateFor(world.isolate, { tenant: principal.tenant, signal })
-    const place = { providers: world.providers.names(), routing: world.settings }
+    const steps = await stepsOf(world.steps, body.dag)
+    const place = { providers: world.providers.names(), routing: world.settings, steps }
     const parsed = await parseDagInIsolate(body.dag, place, isolate)
     if (!parsed.ok) {
       const errors = parsed.errors.map((error) => ({ ...error }))

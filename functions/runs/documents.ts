@@ -7,6 +7,7 @@ import { bindTaskGates } from '../../shared/document/task-gates.ts'
 import { Fault, type Issue } from '../../shared/errors.ts'
 import { isolateFor } from '../../shared/ports/isolate.ts'
 import type { Meta } from '../../shared/runs/run-store.ts'
+import type { KnownSteps } from '../../shared/steps/described-step.ts'
 import { unknownDocument } from '../../shared/text/wording.ts'
 import type { World } from '../../shared/world.ts'
 
@@ -92,9 +93,7 @@ export async function bindDocument(
   name: string | undefined,
 ): Promise<BoundDocument> {
   const named = name === undefined ? {} : { name }
-  const names = stepsNamed(text)
-  // Of most documents nothing is asked.
-  const steps = names.length === 0 ? {} : await project.describe(names)
+  const steps = await stepsOf(project, text)
   const place = { ...named, providers: providers.names(), routing, steps }
   const parsed = await parseDagInIsolate(text, place, isolateFor(isolate, { tenant }))
   if (!parsed.ok)
@@ -106,6 +105,12 @@ export async function bindDocument(
   const gated = bound.ok ? bindTaskGates(bound.dag, routing) : bound
   if (!gated.ok) throw invalidDag(name, gated.issues)
   return { dag: gated.dag, dag_hash: parsed.dag_hash }
+}
+
+/** What the place knows of the steps a document names; of most documents nothing is asked. */
+export async function stepsOf(project: World['steps'], text: string | object): Promise<KnownSteps> {
+  const names = stepsNamed(text)
+  return names.length === 0 ? {} : project.describe(names)
 }
 
 function invalidDag(name: string | undefined, errors: readonly Issue[]): Fault {

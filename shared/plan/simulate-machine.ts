@@ -13,7 +13,7 @@ export interface SimulatedRun {
   readonly executions: readonly ExecutionTally[]
   /** Invocations by placeholder, `RunBlock`. */
   readonly calls: Readonly<Record<string, number>>
-  /** Invocations of run-block or open-child that do a block's work: one each item of a foreach. */
+  /** Invocations of run-block, open-step or open-child that do a block's work: one each item of a foreach. */
   readonly works: number
   /** The most blocks and items that were at work at once. */
   readonly at_once: number
@@ -154,6 +154,7 @@ const ACTS: Readonly<Record<string, Act>> = {
     else goOn(walk, frame)
   },
   OpenChild: work,
+  OpenStep: work,
   RequestApproval: goOn,
   WaitJoin(walk, frame, call) {
     const tally = joinOf(walk, frame, call, call.join ?? '')

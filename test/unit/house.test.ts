@@ -154,7 +154,7 @@ describe('purity', () => {
 describe('files', () => {
   test('export something, or are started themselves', () => {
     const any = ({ code }: Source) => /^export /m.test(code)
-    const started = /(^scripts\/|\/main\.tsx?$|[/-]worker\.ts$|\/check-gates\.ts$)/
+    const started = /(^scripts\/|\/main\.tsx?$|[/-]worker\.ts$|\/(check-gates|describe-steps)\.ts$)/
     expect(offenders((source) => !any(source) && !started.test(source.path))).toEqual([])
   })
 
@@ -186,6 +186,17 @@ describe('the catalog', () => {
     expect(FUNCTIONS.filter(({ file }) => !hosts.has(`functions/${file}`))).toEqual([])
   })
 
+  test('who reads documents, at whatever depth, is given what the place knows of steps', () => {
+    const reads = sources
+      .filter(({ code }) => /\bsteps\.describe\(|\bproject\.describe\(/.test(code))
+      .map(({ path }) => path)
+    const mustHave = FUNCTIONS.filter(({ file }) =>
+      reachedFrom(`functions/${file}`).some((path) => reads.includes(path)),
+    )
+    expect(mustHave.map(({ name }) => name)).toContain('start-run')
+    expect(mustHave.filter(({ ports }) => !ports.includes('steps')).map(({ name }) => name)).toEqual([])
+  })
+
   test('a function is named as its file', () => {
     expect(FUNCTIONS.filter(({ name, file }) => !file.endsWith(`/${name}.ts`))).toEqual([])
   })
@@ -200,4 +211,15 @@ function importsOf(file: string, code: string): readonly string[] {
     const name = a ?? b ?? ''
     return name.startsWith('.') ? relative(ROOT, resolve(dirname(file), name)) : name
   })
+}
+
+/** The files a file reads, at whatever depth, types left out: what its bundle may hold. */
+function reachedFrom(path: string, seen: Set<string> = new Set()): readonly string[] {
+  if (seen.has(path)) return [...seen]
+  seen.add(path)
+  const code = sources.find((source) => source.path === path)?.code ?? ''
+  for (const next of importsOf(join(ROOT, path), code.replace(/\bimport type [^']*'[^']*'/g, ''))) {
+    reachedFrom(next, seen)
+  }
+  return [...seen]
 }

@@ -1,7 +1,6 @@
 import { basename } from 'node:path'
 import { compileDag } from '../../../shared/compile/compile-dag.ts'
 import type { Dag } from '../../../shared/dag/dag.ts'
-import { parseDag } from '../../../shared/document/parse.ts'
 import { Fault } from '../../../shared/errors.ts'
 import { dagGraph } from '../../../shared/plan/dag-graph.ts'
 import { readFile } from '../terminal/files.ts'
@@ -9,7 +8,7 @@ import { type GraphOptions, sayGraph } from '../terminal/print-graph.ts'
 import { Refused, usageError } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText } from '../terminal/text.ts'
-import { knownNames } from './document-files.ts'
+import { parseHere } from './document-files.ts'
 
 export interface PrintOptions {
   readonly json?: true
@@ -40,7 +39,7 @@ export async function drawDocument(session: Session, file: string, options: Grap
 /** A document a person named, checked; one with errors ends the command with all of them and exit code 100. */
 export function readDagFile(file: string, verb: 'compile' | 'plan' | 'draw'): Dag {
   const name = basename(file).replace(/\.ya?ml$/, '')
-  const parsed = parseDag(readFile(file, 'DAG file'), { name, ...knownNames() })
+  const parsed = parseHere(readFile(file, 'DAG file'), { name })
   if (parsed.ok) return parsed.dag
   const detail = `Cannot ${verb} "${file}": it has errors.`
   throw new Refused({ code: 'invalid_dag', detail, errors: parsed.errors }, { exitCode: 100 })

@@ -1,11 +1,13 @@
 import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { parseDag } from '../../../shared/document/parse.ts'
+import { type ParseResult, parseDag } from '../../../shared/document/parse.ts'
 import { dagTaskIssues } from '../../../shared/document/task-gates.ts'
 import type { DagWarning } from '../../../shared/document/warnings.ts'
 import { PLACE_PROVIDERS } from '../../../shared/providers/provider.ts'
+import type { KnownSteps } from '../../../shared/steps/described-step.ts'
 import type { DagError } from '../../../shared/text/document-problems.ts'
 import { readFile, readFileIfAny } from '../terminal/files.ts'
+import { stepsOf } from './project-steps.ts'
 import { type CheckedSettings, checkSettings } from './settings-file.ts'
 
 export interface CheckedFile {
@@ -27,33 +29,45 @@ export function filesToCheck(): readonly string[] {
   return [...(text === undefined ? [] : [SETTINGS]), ...dags.flatMap(documentsIn)]
 }
 
-/** A file called sluice.yaml is settings, every other one a DAG document, whose providers and agents sluice.yaml here names. */
-export function checkFile(file: string): CheckedFile {
+/** A file called sluice.yaml is settings, every other one a DAG document, whose providers, agents and steps this folder has. */
+export function checkFile(file: string, known?: KnownSteps): CheckedFile {
   const text = readFile(file, 'file')
   if (basename(file) === SETTINGS) {
     const { errors } = checkSettings(text)
     return { file, valid: errors.length === 0, errors, warnings: [], order: [] }
   }
-  const { tasks, ...place } = knownPlace()
-  const parsed = parseDag(text, { name: basename(file).replace(/\.ya?ml$/, ''), ...place })
+  const { tasks, programs, ...place } = knownPlace()
+  const steps = known ?? stepsOf([text], programs)
+  const parsed = parseDag(text, { name: basename(file).replace(/\.ya?ml$/, ''), ...place, steps })
   if (!parsed.ok) return { file, valid: false, errors: parsed.errors, warnings: [], order: [] }
   const errors = tasks === undefined ? [] : dagTaskIssues(parsed.dag, tasks)
   if (errors.length > 0) return { file, valid: false, errors, warnings: [], order: [] }
   return { file, valid: true, errors: [], warnings: parsed.warnings, order: parsed.order }
 }
 
-/** Names that `agent.provider` may have here, sluice.yaml's and those every place has, and the services it names. */
-export function knownNames(): Pick<CheckedSettings, 'providers' | 'services'> {
-  const { providers, services } = knownPlace()
-  return { providers, ...(services && { services }) }
+/** What the folder has of the steps that these files name, asked at once; a file that cannot be read names none. */
+export function stepsOfFiles(files: readonly string[]): KnownSteps {
+  const texts = files.filter((file) => basename(file) !== SETTINGS).map((file) => readFileIfAny(file, 'file') ?? '')
+  return stepsOf(texts, knownPlace().programs)
+}
+
+/** Parses a document with the providers, services and steps of this folder: those every place has, sluice.yaml's, and its files. */
+export function parseHere(
+  text: string | object,
+  { name, steps }: { readonly name?: string; readonly steps?: KnownSteps } = {},
+): ParseResult {
+  const { providers, services, programs } = knownPlace()
+  const known = { providers, ...(services && { services }), steps: steps ?? stepsOf([text], programs) }
+  return parseDag(text, { ...known, ...(name !== undefined && name !== '' && { name }) })
 }
 
 /** Without a sluice.yaml nothing is known of agents and commands: only the document is judged. A service is named there or nowhere. */
-function knownPlace(): Pick<CheckedSettings, 'providers' | 'services' | 'routing' | 'tasks'> {
+function knownPlace(): Pick<CheckedSettings, 'providers' | 'services' | 'programs' | 'routing' | 'tasks'> {
   const text = readFileIfAny(SETTINGS, 'settings')
-  if (text === undefined) return { providers: PLACE_PROVIDERS, services: {} }
-  const { providers, services, routing, tasks } = checkSettings(text)
-  return { providers, ...(services && { services }), ...(routing && { routing }), ...(tasks && { tasks }) }
+  if (text === undefined) return { providers: PLACE_PROVIDERS, services: {}, programs: {} }
+  const { providers, services, programs, routing, tasks } = checkSettings(text)
+  const of = { ...(services && { services }), ...(programs && { programs }), ...(routing && { routing }) }
+  return { providers, ...of, ...(tasks && { tasks }) }
 }
 
 function documentsIn(folder: string): readonly string[] {

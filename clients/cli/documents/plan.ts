@@ -1,6 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseDag } from '../../../shared/document/parse.ts'
 import type { RunCost } from '../../../shared/plan/cost.ts'
 import { planDag } from '../../../shared/plan/plan-dag.ts'
 import { planLine } from '../../../shared/plan/plan-line.ts'
@@ -13,7 +12,7 @@ import { usageError } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText, plainText } from '../terminal/text.ts'
 import { readDagFile, refuseFaults } from './compile-and-draw.ts'
-import { knownNames } from './document-files.ts'
+import { parseHere, stepsOfFiles } from './document-files.ts'
 import { settingsOrDefaults } from './settings-file.ts'
 
 /** `sluice plan FILE`, or the DAGs of stdin. */
@@ -191,9 +190,10 @@ export function documentCosts(): readonly string[] {
           .map((name) => join(dir, name))
       : [],
   )
+  const steps = stepsOfFiles(files)
   const rows = files.sort().flatMap((file) => {
     const name = file.replace(/^.*[\\/]|\.ya?ml$/g, '')
-    const parsed = parseDag(readFile(file, 'DAG file'), { name, ...knownNames() })
+    const parsed = parseHere(readFile(file, 'DAG file'), { name, steps })
     if (!parsed.ok) return []
     const { cost } = planDag(parsed.dag, { ...USUAL, max_parallel: settings.safety.max_parallel }, settings)
     const { orchestration_usd_per_1000_runs: own, work_usd_per_1000_runs: work } = cost

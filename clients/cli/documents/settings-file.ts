@@ -6,6 +6,7 @@ import { PLACE_PROVIDERS } from '../../../shared/providers/provider.ts'
 import type { ServicesSettings } from '../../../shared/services/settings.ts'
 import { parseSettings } from '../../../shared/settings/parse.ts'
 import { type Settings, SettingsSchema, withLocalPeople } from '../../../shared/settings/settings.ts'
+import type { StepsSettings } from '../../../shared/steps/settings.ts'
 import type { DagError } from '../../../shared/text/document-problems.ts'
 import { readFileIfAny } from '../terminal/files.ts'
 import { Refused } from '../terminal/refused.ts'
@@ -31,6 +32,8 @@ export interface CheckedSettings {
   readonly services?: ServicesSettings
   /** Absent with errors: agents nobody could read are no reason to refuse a document. */
   readonly routing?: Routing
+  /** Programs of the project; absent like agents. */
+  readonly programs?: StepsSettings['programs']
   /** Gates of tasks and who uses them; absent like agents. */
   readonly tasks?: TaskSettings
 }
@@ -56,8 +59,8 @@ function routingOf(settings: Settings): Routing {
 export function checkSettings(text: string): CheckedSettings {
   try {
     const settings = withLocalPeople(parseSettings(text, 'sluice.yaml'), { kind: 'user', id: userName() })
-    const { dags, providers, services, gates, pipelines } = settings
-    const known = { services, routing: routingOf(settings), tasks: { gates, pipelines } }
+    const { dags, providers, programs, services, gates, pipelines } = settings
+    const known = { services, programs, routing: routingOf(settings), tasks: { gates, pipelines } }
     return { errors: [], dags, providers: [...PLACE_PROVIDERS, ...Object.keys(providers)], ...known }
   } catch (error) {
     if (!(error instanceof Fault)) throw error

@@ -1,12 +1,11 @@
 import * as z from 'zod'
-import { parseDag } from '../../../shared/document/parse.ts'
 import type { DagError } from '../../../shared/text/document-problems.ts'
 import { answerEachLine, lineId, NdjsonLineSchema } from '../terminal/answer-ndjson-lines.ts'
 import { count } from '../terminal/format.ts'
 import { Refused, reasonLines, usageError, withoutDocumentName } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText, plainText } from '../terminal/text.ts'
-import { type CheckedFile, checkFile, filesToCheck, knownNames } from './document-files.ts'
+import { type CheckedFile, checkFile, filesToCheck, parseHere, stepsOfFiles } from './document-files.ts'
 
 export interface ValidateOptions {
   readonly json?: true
@@ -40,9 +39,10 @@ export async function validateFiles(
 function checkAll(files: readonly string[]) {
   const checked: CheckedFile[] = []
   const unreadable: Refused[] = []
+  const steps = stepsOfFiles(files)
   for (const file of files) {
     try {
-      checked.push(checkFile(file))
+      checked.push(checkFile(file, steps))
     } catch (error) {
       if (!(error instanceof Refused)) throw error
       unreadable.push(error)
@@ -79,13 +79,12 @@ function messageOf({ message, hint }: DagError): string {
  * there is no such place or hint. A line that cannot be read is answered with code malformed_line; the rest goes on.
  */
 async function validateLines(session: Session): Promise<void> {
-  const known = knownNames()
-  await answerEachLine(session, (value, number) => answer(value, number, known))
+  await answerEachLine(session, answer)
 }
 
 const LineSchema = NdjsonLineSchema.extend({ yaml: z.string() })
 
-function answer(value: unknown, number: number, known: ReturnType<typeof knownNames>) {
+function answer(value: unknown, number: number) {
   const asked = LineSchema.safeParse(value)
   if (!asked.success) {
     const message = `Cannot read line ${number} of stdin: one JSON object {"id": string or number, "yaml": string} is needed.`
@@ -97,7 +96,7 @@ function answer(value: unknown, number: number, known: ReturnType<typeof knownNa
     }
   }
   const { id, yaml } = asked.data
-  const parsed = parseDag(yaml, { name: String(id), ...known })
+  const parsed = parseHere(yaml, { name: String(id) })
   if (parsed.ok) return { id, valid: true, errors: [], order: parsed.order }
   return { id, valid: false, errors: parsed.errors.map(whole), order: [] }
 }

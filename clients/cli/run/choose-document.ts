@@ -2,10 +2,9 @@ import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Dag } from '../../../shared/dag/dag.ts'
-import { parseDag } from '../../../shared/document/parse.ts'
 import type { DagError } from '../../../shared/text/document-problems.ts'
 import { suggest } from '../../../shared/text/wording.ts'
-import { filesToCheck, knownNames } from '../documents/document-files.ts'
+import { filesToCheck, parseHere } from '../documents/document-files.ts'
 import { exampleNames } from '../documents/examples.ts'
 import type { Target } from '../server/api.ts'
 import { fetchRun } from '../server/fetch-run.ts'
@@ -64,7 +63,7 @@ function nameOf(path: string): string {
 
 function readDag(text: string | undefined, name: string): Pick<ChosenDocument, 'dag' | 'errors'> {
   if (text === undefined) return {}
-  const parsed = parseDag(text, { ...knownNames(), ...(name !== '' && { name }) })
+  const parsed = parseHere(text, { name })
   return parsed.ok ? { dag: parsed.dag } : { errors: parsed.errors }
 }
 
@@ -98,6 +97,6 @@ export async function declaredInputs(
   text?: string,
 ): Promise<Dag['inputs'] | undefined> {
   if (text === undefined) return (await fetchRun(target, runId)).dag.inputs as Dag['inputs'] | undefined
-  const parsed = parseDag(text, { name: basename(file).replace(/\.\w+$/, ''), ...knownNames() })
+  const parsed = parseHere(text, { name: basename(file).replace(/\.\w+$/, '') })
   return parsed.ok ? parsed.dag.inputs : undefined
 }
