@@ -16,6 +16,8 @@ const ENTRIES: readonly string[] = [
   'infra/local/check-gates.ts',
   'infra/local/describe-steps.ts',
   'functions/isolate/worker.ts',
+  'functions/steps/run-step.ts',
+  'clients/sdk/sluice.ts',
   ...FUNCTIONS.map(({ file }) => `functions/${file}`),
   ...Object.values(PROVIDER_FILES).map((file) => `functions/${file}`),
 ]

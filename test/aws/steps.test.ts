@@ -2,7 +2,6 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { RunEvent } from '../../shared/runs/event.ts'
 import { parseSettings } from '../../shared/settings/parse.ts'
 import { stepFunction, stepSlug } from '../../shared/steps/described-step.ts'
 import { type Synthesized, synthesize } from '../integration/aws/synthesized.ts'
@@ -68,6 +67,8 @@ steps:
 
 let project: string
 let made: Synthesized
+/** Deployed over it since. */
+const released: Synthesized[] = []
 let place: Deployment
 let caller: Caller
 
@@ -89,18 +90,16 @@ beforeAll(async () => {
 }, 300_000)
 afterAll(async () => {
   await place.close()
-  made.remove()
+  for (const one of [made, ...released]) one.remove()
   rmSync(project, { recursive: true, force: true })
 })
 
 const stepSandboxes = (name: string) => place.functions.get(stepFunction('dev', stepSlug(name)))
 const start = (text: string) => caller.start({ name: 'tickets', inputs: { text } })
 
-async function portValue(events: readonly RunEvent[], block: string, port: string) {
-  const output = events.find((event) => event.type === 'block:output' && event.block_id === block)
-  const ref = output?.type === 'block:output' ? (output.data.outputs[port]?.ref ?? '') : ''
-  const { text } = await caller.call('GET', `/api/objects/${ref.slice('objstore://'.length)}`)
-  return JSON.parse(text)
+async function portValue(id: string, block: string, port: string) {
+  const { json } = await caller.call('GET', `/api/dag/runs/${id}/outputs/${block}`)
+  return (json.outputs as Readonly<Record<string, unknown>>)[port]
 }
 
 describe('a run of a project with steps', () => {
@@ -108,8 +107,8 @@ describe('a run of a project with steps', () => {
     const id = await start('a,b,c')
     const events = await caller.until(id, isEnd)
     expect(events.at(-1)).toMatchObject({ type: 'run:completed' })
-    expect(await portValue(events, 'count', 'count')).toBe(3)
-    expect(await portValue(events, 'split', 'rows')).toEqual(['a', 'b', 'c'])
+    expect(await portValue(id, 'count', 'count')).toBe(3)
+    expect(await portValue(id, 'split', 'rows')).toEqual(['a', 'b', 'c'])
     expect(stepSandboxes('./steps/split.ts')?.counts.invoked).toBe(4)
     expect(stepSandboxes('./steps/count')?.counts.invoked).toBe(1)
   })
@@ -117,7 +116,7 @@ describe('a run of a project with steps', () => {
   test('gives a step its environment and its secret, and nothing of its function; the secret is in no log', async () => {
     const id = await start('x')
     const events = await caller.until(id, isEnd)
-    const seen = await portValue(events, 'split', 'seen')
+    const seen = await portValue(id, 'split', 'seen')
     expect(seen).toMatchObject({ env: [], secret: true, set: 'careful', attempt: 1 })
     const output = events.find(({ type, block_id }) => type === 'block:output' && block_id === 'split')
     expect(output?.data).toMatchObject({ log: { tail: ['the secret is [redacted]'] } })
@@ -133,7 +132,7 @@ describe('a run of a project with steps', () => {
 
   test('goes on with the code it began with after another deployment, and the next run takes the new one', async () => {
     const asking = `${DOCUMENT.replace('retry: { max_attempts: 2 }', 'approval: { required: true, prompt: Go? }')}`
-    write({ 'dags/tickets.yaml': asking.replace('name: tickets', 'name: asking') })
+    write({ 'dags/asking.yaml': asking.replace('name: tickets', 'name: asking') })
     const before = await synthesized()
     await place.update(before.out)
     const id = await caller.start({ name: 'asking', inputs: { text: 'a' } })
@@ -144,9 +143,9 @@ describe('a run of a project with steps', () => {
     const after = await synthesized()
     await place.update(after.out)
     expect((await caller.decide(id, asked, 'approve')).status).toBe(200)
-    expect(await portValue(await caller.until(id, isEnd), 'split', 'rows')).toEqual(['a'])
-    before.remove()
-    after.remove()
+    await caller.until(id, isEnd)
+    expect(await portValue(id, 'split', 'rows')).toEqual(['a'])
+    released.push(before, after)
   })
 
   test('a stop ends the step, and its function with it', async () => {
