@@ -56,8 +56,8 @@ async function judgedAgain(
   // Work that is done instead would not fit either.
   if (end.failure !== undefined) return end.failure.code === STORAGE_QUOTA ? withoutOutput(end) : undefined
   const writes = effectBeyondPorts(call) === 'artifacts'
-  const took = (writes || call.block.mode === 'ai') && (await takeBlockArtifacts(call, found, attempt))
-  // An agent's files are its outputs: without an artifact of its name its ports still hold them.
+  const took = (writes || mayWrite(call)) && (await takeBlockArtifacts(call, found, attempt))
+  // What an agent or a step leaves is in its outputs: without an artifact of its name its ports still hold it.
   if (writes && !took) return undefined
   return { ...end, cached_from: found.run.run_id }
 }
@@ -72,6 +72,10 @@ async function earlierProduct({ world, run }: BlockCall, found: EarlierResult): 
 
 function effectBeyondPorts({ block }: BlockCall): 'artifacts' | 'run' | undefined {
   return block.mode === 'deterministic' ? HANDLERS_BEYOND_PORTS[block.handler] : undefined
+}
+
+function mayWrite({ block }: BlockCall): boolean {
+  return block.mode === 'ai' || (block.mode === 'deterministic' && block.step !== undefined)
 }
 
 /**

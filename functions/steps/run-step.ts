@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdtemp, readdir } from 'node:fs/promises'
+import { mkdtemp, readdir, rename } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -145,6 +145,7 @@ const TRY_AGAIN = 75
 
 async function runProgram({ inputs, config, key, attempt, feedback }: RunOrder, how: StepProgram): Promise<FromStep> {
   const [command = '', ...args] = how.exec
+  await placeFiles(inputs, how.files)
   const child = spawn(command, args, { cwd: how.cwd, env: how.env, stdio: ['pipe', 'pipe', 'inherit'] })
   const over = Promise.withResolvers<{ readonly code: number | null; readonly signal: string | null } | Error>()
   child.once('error', over.resolve)
@@ -165,6 +166,14 @@ async function runProgram({ inputs, config, key, attempt, feedback }: RunOrder, 
     return threw('step_failed', `it ended with ${seen}`)
   }
   return readOutputs(answer, how)
+}
+
+/** Bodies that inputs name lie in the folder of files, each under the name of its port. */
+async function placeFiles(inputs: RunOrder['inputs'], folder: string): Promise<void> {
+  for (const [port, ref] of Object.entries(inputs)) {
+    if (typeof ref !== 'string' || !ref.startsWith('objstore://')) continue
+    await rename(await ask((id) => ({ type: 'read', id, ref })), join(folder, port))
+  }
 }
 
 /** Undefined: it is longer than that, and the program is at its end. */
