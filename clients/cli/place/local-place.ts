@@ -6,6 +6,8 @@ import * as z from 'zod'
 import { Refused } from '../terminal/refused.ts'
 
 export interface PlaceOptions {
+  /** Where sluice.yaml and the files it names are; absent = the working folder. */
+  readonly projectDir?: string
   /** 0 = any free one; absent = as sluice.yaml says. */
   readonly port?: number
   readonly dataDir?: string
@@ -41,6 +43,7 @@ export interface LocalPlace {
 export async function startPlace(options: PlaceOptions): Promise<LocalPlace> {
   const child = spawn(process.execPath, placeArguments(options), {
     stdio: ['ignore', 'pipe', options.logs === true ? 'inherit' : 'pipe', 'ipc'],
+    ...(options.projectDir === undefined ? {} : { cwd: options.projectDir }),
   })
   const ended = once(child, 'exit').then(([code, signal]) => (typeof code === 'number' ? code : signalCode(signal)))
   const lastWords = keepLast(child)
