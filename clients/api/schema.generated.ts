@@ -2134,7 +2134,7 @@ export interface operations {
                              * @description dispatch: before the work of a block; else in the middle of it
                              * @enum {string}
                              */
-                            about: "dispatch" | "pre_gates" | "post_gates" | "budget";
+                            about: "dispatch" | "pre_gates" | "post_gates" | "budget" | "lost_step";
                             /** @enum {string} */
                             status: "pending" | "approved" | "rejected" | "expired" | "cancelled";
                             prompt: string;
@@ -2613,7 +2613,7 @@ export interface operations {
                              * @description Absent: dispatch, before the work of the block
                              * @enum {string}
                              */
-                            about?: "dispatch" | "pre_gates" | "post_gates" | "budget";
+                            about?: "dispatch" | "pre_gates" | "post_gates" | "budget" | "lost_step";
                             /** @description In what the run differed from a plain start when it was asked */
                             changes?: {
                                 readonly overrides?: {
@@ -3359,7 +3359,7 @@ export interface operations {
                             data: {
                                 approval_id: string;
                                 /** @enum {string} */
-                                about: "pre_gates" | "post_gates" | "budget";
+                                about: "pre_gates" | "post_gates" | "budget" | "lost_step";
                                 gates: string[];
                                 reason: string;
                                 inputs_ref?: string;
@@ -3515,7 +3515,7 @@ export interface operations {
                                 approvers: string[];
                                 quorum: number;
                                 /** @enum {string} */
-                                about?: "dispatch" | "pre_gates" | "post_gates" | "budget";
+                                about?: "dispatch" | "pre_gates" | "post_gates" | "budget" | "lost_step";
                                 spent?: {
                                     tokens_in: number;
                                     tokens_out: number;
@@ -4492,7 +4492,7 @@ export interface operations {
                         data: {
                             approval_id: string;
                             /** @enum {string} */
-                            about: "pre_gates" | "post_gates" | "budget";
+                            about: "pre_gates" | "post_gates" | "budget" | "lost_step";
                             gates: string[];
                             reason: string;
                             inputs_ref?: string;
@@ -4648,7 +4648,7 @@ export interface operations {
                             approvers: string[];
                             quorum: number;
                             /** @enum {string} */
-                            about?: "dispatch" | "pre_gates" | "post_gates" | "budget";
+                            about?: "dispatch" | "pre_gates" | "post_gates" | "budget" | "lost_step";
                             spent?: {
                                 tokens_in: number;
                                 tokens_out: number;

@@ -2,8 +2,8 @@ import { runChanges } from '../../shared/approvals/find-run-changes.ts'
 import type { ApprovalPolicy } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import { approvalDigest } from '../../shared/runs/approval.ts'
-import type { EventData } from '../../shared/runs/event.ts'
-import { readOrdinal } from '../../shared/runs/lane.ts'
+import type { EventData, RunEvent } from '../../shared/runs/event.ts'
+import { ordinal, PHASE, readOrdinal } from '../../shared/runs/lane.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { ApprovalItem, AskedNote, ChangesAbove } from '../../shared/runs/run-store-items.ts'
 import { isWhenTrue } from '../../shared/runs/skip-rules.ts'
@@ -18,6 +18,7 @@ import { askedInputs, attemptInputs, storeInputs } from '../attempts/inputs.ts'
 import { putBackUse } from '../attempts/meter.ts'
 import { judgePreGates } from '../attempts/prepare.ts'
 import { endFromEarlierRun } from '../attempts/reuse.ts'
+import { callKey } from '../attempts/try-block.ts'
 import { allEvents, readPinned } from '../record/pinned-run.ts'
 
 /** What a person is asked about a block; undefined when its inputs or pre-gates would refuse it anyway, or an earlier result stands in for it. */
@@ -82,7 +83,10 @@ export async function questionInAttempt(call: BlockCall, ask: OpenQuestion): Pro
   const gates = gatesAskedAbout(block, ask)
   const raise = about === 'budget' ? asked?.raise : undefined
   const shown = await shownAbout(call, ask)
-  const prompt = askWords({ block: block.id, about, gates, reason: asked?.reason ?? '', raise })
+  const prompt =
+    about === 'lost_step'
+      ? lostWords(call, ask)
+      : askWords({ block: block.id, about, gates, reason: asked?.reason ?? '', raise })
   const whole = dag.blocks[block.index] ?? block
   const policy = whole.approval
   const { binding_ref, binding } = await storeBinding({ ...call, block: whole })
@@ -138,6 +142,33 @@ function askWords({ block, about, gates, reason, raise }: Asking): string {
       ? [`Block "${block}" may not begin: its pre-gates do not hold.`, 'Waive them and begin?']
       : [`Block "${block}" is done, but its post-gates do not hold.`, 'Waive them and publish its outputs?']
   return [what, ...lines, yes].join('\n')
+}
+
+/** What is known of work that was lost in the middle, and what a yes and a no mean. */
+function lostWords(call: BlockCall, { attempt, events }: OpenQuestion): string {
+  const { block, item, lane = 0 } = call
+  const asked = events.findLast(({ type }) => type === 'block:asked')
+  const began = events.find(({ type }) => type === 'step:started')
+  const newest = events.findLast(({ type }) => type === 'step:progress')
+  const key = callKey({ ...call, lane: ordinal({ ...readOrdinal(lane), phase: PHASE.begun }) }, attempt, 0)
+  const [of, others] =
+    item === undefined
+      ? ['', '']
+      : [`item ${item} of `, ' So is every other item of it that is found lost until this is answered.']
+  return [
+    `The work of ${of}block "${block.id}" may be done once only (effect: once), and was lost in the middle. Nobody knows how far it came; look what it did before you answer.`,
+    `- ${asked?.type === 'block:asked' ? asked.data.reason : `attempt ${attempt} was lost`}`,
+    `- under way since ${began?.at ?? 'an unknown time'}`,
+    `- the newest it said of itself: ${progressWords(newest)}`,
+    `- its key, by which a service may know it: ${key}`,
+    `A yes lets it be done again, as attempt ${attempt + 1}.${others} A no fails the block (step_effect_unknown).`,
+  ].join('\n')
+}
+
+function progressWords(event: RunEvent | undefined): string {
+  if (event?.type !== 'step:progress') return 'nothing'
+  const { fraction, note } = event.data
+  return `${Math.round(fraction * 100)} %${note === '' ? '' : `, ${JSON.stringify(note)}`} at ${event.at}`
 }
 
 function capWords({ tokens, usd_micros }: NonNullable<Asking['raise']> = {}): string {

@@ -64,6 +64,14 @@ export async function checkDecision(
   }
 }
 
+const ASKS_OF: Readonly<Record<NonNullable<ApprovalItem['about']>, string>> = {
+  dispatch: 'a dispatch',
+  pre_gates: 'gates',
+  post_gates: 'gates',
+  budget: 'the budget',
+  lost_step: 'a step that was lost in the middle of its work',
+}
+
 /** A yes to failed gates is a waiver and is called so; every other yes is an approval. */
 function requireWord({ id, about = 'dispatch' }: ApprovalItem, { decision }: Decision): void {
   const isGates = asksWaiver({ about })
@@ -72,7 +80,7 @@ function requireWord({ id, about = 'dispatch' }: ApprovalItem, { decision }: Dec
     throw new Fault('Conflict', 'waive_expected', message)
   }
   if (decision === 'waive' && !isGates) {
-    const message = `Cannot waive "${id}": it asks about ${about === 'budget' ? 'the budget' : 'a dispatch'}, and no gate has failed. Send "approve" or "reject".`
+    const message = `Cannot waive "${id}": it asks about ${ASKS_OF[about]}, and no gate has failed. Send "approve" or "reject".`
     throw new Fault('Conflict', 'nothing_to_waive', message)
   }
 }

@@ -3,11 +3,12 @@ import type { Verdict } from '../../shared/gates/gate.ts'
 import type { EventData, StoredValue } from '../../shared/runs/event.ts'
 import { blockOrdinal, blockOutcome } from '../../shared/runs/head.ts'
 import { runIdOfKey } from '../../shared/runs/ids.ts'
-import { ordinal, PHASE, readOrdinal, workingLeg } from '../../shared/runs/lane.ts'
+import { readOrdinal } from '../../shared/runs/lane.ts'
 import { iterationsUpTo, type Meta } from '../../shared/runs/run-store.ts'
 import type { BlockProjection } from '../../shared/runs/run-store-items.ts'
 import { sha256 } from '../../shared/text/hash.ts'
 import { canonicalJson, type Json } from '../../shared/text/json.ts'
+import { shortRedacted } from '../../shared/text/short-text.ts'
 import type { HostContext } from '../handler.ts'
 import { carryGoal } from '../record/freeze-goal.ts'
 import { readPortValues, readProjections } from '../record/projections.ts'
@@ -16,24 +17,21 @@ import { createRun } from '../runs/create-run.ts'
 import { endIfOverdue, endRun } from '../runs/end-run.ts'
 import { type AttemptEnd, toFailure } from './attempt-outcome.ts'
 import {
-  appendBase,
   type BlockCall,
-  eventBase,
-  freedByEnd,
   isStale,
-  laneOwnerOf,
   type OpenQuestion,
   type PersonAnswer,
   readHead,
   wasStoppedInEarlierPass,
   whySkipped,
 } from './block-call.ts'
-import { type BlockReport, reportAwaitingBounce, reportBlock, reportRecorded, retryBlock } from './block-report.ts'
+import { type BlockReport, reportAwaitingBounce, reportBlock, reportRecorded } from './block-report.ts'
 import { awaitsBounce } from './bounce.ts'
 import { endAttempt, failFastRecorded, keepStopped, raiseUnlessDone, refuseBlock, skipBlock } from './end.ts'
 import { gatesAskedAbout, verdictsSoFar, waiveGates } from './gate-waivers.ts'
 import { approvedEdits, askedInputs } from './inputs.ts'
 import { answerFacts, type Judged, judgeBlock, postGateFailure } from './judge-gates.ts'
+import { giveUpAsked } from './lost-step.ts'
 import { findQuestion, type Iteration, readDecision, requireAnswer } from './question.ts'
 import { keepArtifactsOf } from './step-end.ts'
 
@@ -77,11 +75,25 @@ export async function resumeAfterAnswer(
   const ask = await findQuestion(call)
   if (ask === undefined) return next(call)
   const answer = await requireAnswer(call, ask)
+  if (ask.about === 'lost_step') return answerLost(call, ask, answer)
   if (answer.kind === 'no') return refuseAsked(call, ask, answer)
   if (ask.about === 'post_gates') return completeWaived(call, ask, answer)
   if (ask.events.some(({ type }) => type === 'block:output')) return judgeRest(call, ask)
   await giveUpIfEdited(call, ask)
   return next({ ...call, resumed: { ask, yes: answer } })
+}
+
+/** Only a yes makes work again that may have been done; without one the block fails. */
+function answerLost(call: BlockCall, ask: OpenQuestion, answer: PersonAnswer): Promise<BlockReport> {
+  const lost = `attempt ${ask.attempt} was lost in the middle of its work, which may be done once only`
+  if (answer.kind === 'yes') {
+    const { decided_by = 'a person' } = answer.approval
+    const reason = `attempt ${ask.attempt} was lost in the middle of its work, and ${decided_by} let it be done again`
+    return giveUpAsked(call, ask, { code: 'ATTEMPT_LOST', reason, feedback: ask.projection.failure?.feedback ?? [] })
+  }
+  const reason = shortRedacted(`${lost}: ${answer.reason}`)
+  const failure = { code: 'step_effect_unknown', reason, retry: false, feedback: [reason] }
+  return recordAnswered(call, ask, { ...bareEnd(ask), failure })
 }
 
 type Yes = Extract<PersonAnswer, { kind: 'yes' }>
@@ -176,30 +188,7 @@ async function giveUpIfEdited(call: BlockCall, ask: OpenQuestion): Promise<void>
   if (edits.length === 0 || call.lane === undefined) return
   const { values } = await askedInputs(call, ask)
   if (edits.every(([port, value]) => canonicalJson(values[port] ?? null) === canonicalJson(value))) return
-  const { world, lane } = call
-  const { attempt, projection } = ask
-  const untried = (projection.untried ?? 0) + 1
-  const at = new Date(world.clock.now()).toISOString()
-  const place = ordinal({ ...readOrdinal(lane), leg: workingLeg(lane), phase: PHASE.retrying })
-  const told = { code: 'inputs_edited', reason: 'the person who approved it changed its inputs' }
-  await world.runs.append({
-    ...appendBase(call),
-    ordinal: place,
-    guard: { is: call.raw_lane },
-    at,
-    events: [{ type: 'block:retrying', ...eventBase(call), attempt, data: { ...told, due_at: at } }],
-    ...freedByEnd(call),
-    projection: {
-      ...laneOwnerOf(call),
-      ordinal: place,
-      attempt,
-      untried,
-      state: 'retrying',
-      due_at: at,
-      failure: told,
-    },
-  })
-  throw retryBlock(call)
+  await giveUpAsked(call, ask, { code: 'inputs_edited', reason: 'the person who approved it changed its inputs' })
 }
 
 /** A person wants another run in place of this one. Where that cannot be, their rejection is a failure that says so. */

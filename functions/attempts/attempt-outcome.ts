@@ -69,7 +69,7 @@ export interface Failure {
   /** Names of the gates that did not hold. */
   readonly gates?: readonly string[]
   /** A person may waive them. */
-  readonly ask?: 'pre_gates' | 'post_gates'
+  readonly ask?: 'pre_gates' | 'post_gates' | 'lost_step'
   /** Milliseconds the provider asked us to wait. */
   readonly retry_after_ms?: number
   /** The provider was left alone: nothing was asked of it. */

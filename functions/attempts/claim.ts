@@ -1,6 +1,6 @@
 import type { MachineSignal } from '../../shared/errors.ts'
 import { type Amount, NOTHING } from '../../shared/runs/budget.ts'
-import type { EventData, NewEvent, UsedByCalls } from '../../shared/runs/event.ts'
+import type { EventData, NewEvent } from '../../shared/runs/event.ts'
 import { approvalId } from '../../shared/runs/ids.ts'
 import { ordinal, PHASE, readOrdinal, workingLeg } from '../../shared/runs/lane.ts'
 import type { Append, Appended, LeasePool, RunKey } from '../../shared/runs/run-store.ts'
@@ -21,6 +21,7 @@ import {
 } from './block-call.ts'
 import { retryBlock } from './block-report.ts'
 import { itemsUsage } from './budget.ts'
+import { endLostInWork, isEffectUnknown, spentByLost } from './lost-step.ts'
 import { chargeMeter } from './meter.ts'
 import type { PreparedAttempt } from './prepare.ts'
 
@@ -334,13 +335,15 @@ function leaseLives({ world }: BlockCall, projection: BlockProjection | undefine
 
 /**
  * A lost attempt is no try of the block's `retry` and is made up for, until as many of one pass were lost as the safety
- * policy's cap of tries: a block that takes its process along each time must not run for ever.
+ * policy's cap of tries: a block that takes its process along each time must not run for ever. A step that may be done
+ * once only is made up for by nobody but a person.
  */
 async function recordLost(
   call: BlockCall,
   attempt: number,
   projection: BlockProjection | undefined,
 ): Promise<OpenAttempt | 'lost_for_good'> {
+  if (isEffectUnknown(call)) throw await endLostInWork(call, attempt, projection)
   const { world } = call
   const at = new Date(world.clock.now()).toISOString()
   const untried = (projection?.untried ?? 0) + 1
@@ -355,7 +358,7 @@ async function recordLost(
   const failure = { code, reason, feedback: projection?.failure?.feedback ?? [] }
   // Nobody knows what its calls used: what was reserved for them stands for it.
   const { reserved = NOTHING } = projection ?? {}
-  const spent = lostUse(reserved)
+  const spent = spentByLost(reserved)
   const done = await world.runs.append({
     ...appendBase(call),
     ordinal: lane,
@@ -373,10 +376,6 @@ async function recordLost(
   })
   if (!done.ok) throw retryBlock(call)
   return again ? { attempt: attempt + 1, lane, failure, untried } : 'lost_for_good'
-}
-
-function lostUse({ tokens, usd_micros }: Amount): { readonly spent?: UsedByCalls } {
-  return tokens === 0 && usd_micros === 0 ? {} : { spent: { tokens_in: tokens, tokens_out: 0, usd_micros } }
 }
 
 function carriedOn(projection: BlockProjection | undefined): Pick<OpenAttempt, 'failure' | 'untried'> {

@@ -43,12 +43,12 @@ export function waivedVerdict(
   return { gate, type, phase, status: 'waived', reason, input_hash, facts, duration_ms: 0 }
 }
 
-/** The gates a person was asked about, with why they do not hold; of a question about the budget none. */
+/** The gates a person was asked about, with why they do not hold; of a question about the budget or a lost step none. */
 export function gatesAskedAbout(
   { pre_gates, post_gates }: Pick<Block, 'pre_gates' | 'post_gates'>,
   { about, events }: Pick<OpenQuestion, 'about' | 'events'>,
 ): readonly { readonly name: string; readonly reason: string }[] {
-  if (about === 'budget') return []
+  if (about === 'budget' || about === 'lost_step') return []
   const [phase, uses] = about === 'pre_gates' ? (['pre', pre_gates] as const) : (['post', post_gates] as const)
   const counted = new Set(uses.flatMap(({ name, on_fail }) => (on_fail === 'warn' ? [] : [name])))
   return gatesSoFar(events, phase).flatMap(({ gate: name, status, reason }) => {

@@ -14,7 +14,7 @@ import { readOwnProjection } from '../record/projections.ts'
 import { expireApproval } from '../runs/due-approvals.ts'
 import type { Failure } from './attempt-outcome.ts'
 import type { BlockCall, BlockInputs, OpenQuestion, PersonAnswer } from './block-call.ts'
-import { askPerson } from './block-report.ts'
+import { askPerson, retryBlock } from './block-report.ts'
 import { storeInputs } from './inputs.ts'
 
 type Asked = EventData<'block:asked'>
@@ -24,6 +24,11 @@ const MOST_ASKS = 20
 /** Questions of a run, approvals among them, before blocks ask no more: HEAD keeps each (about 400 bytes), and an item has 400 KB. */
 const MOST_OF_RUN = 200
 const GATES_BYTES = 300
+/** Until it looks again whether another question about its block is answered. */
+const OTHER_QUESTION_SEC = 60
+
+/** Questions whose yes lets the same attempt go on, with the inputs it had. */
+const GOES_ON: ReadonlySet<Asked['about']> = new Set(['pre_gates', 'budget'])
 
 interface Ending {
   readonly failure: Failure | undefined
@@ -34,7 +39,8 @@ interface Ending {
 
 /**
  * What a person is asked instead of an end of the attempt in failure; undefined = nothing. Gates with `on_fail: ask` ask
- * for a waiver, a call that does not fit under the run's caps asks for more where the document says so.
+ * for a waiver, a call that does not fit under the run's caps asks for more where the document says so, and a step with
+ * `effect: once` asks before work is done again that may have been done.
  */
 export async function questionFor(call: BlockCall, ending: Ending): Promise<Asked | undefined> {
   const { failure, leg } = ending
@@ -43,7 +49,7 @@ export async function questionFor(call: BlockCall, ending: Ending): Promise<Aske
   const place = about === undefined ? undefined : await nextQuestion(call, about)
   if (about === undefined || place === undefined) return undefined
   const gates = fewGates(about === 'budget' ? [] : (failure.gates ?? []))
-  const inputs = about === 'post_gates' ? {} : await keptInputs(call, ending)
+  const inputs = GOES_ON.has(about) ? await keptInputs(call, ending) : {}
   return { ...place, about, gates, reason: failure.reason, ...inputs }
 }
 
@@ -53,7 +59,7 @@ async function nextQuestion(
   about: Asked['about'],
 ): Promise<Pick<Asked, 'approval_id' | 'raise'> | undefined> {
   const head = await call.world.runs.head(call.run)
-  const approval_id = head === undefined ? undefined : nextAsk(call, head)
+  const approval_id = head === undefined ? undefined : nextAsk(call, head, about)
   if (head === undefined || approval_id === undefined) return undefined
   if (about !== 'budget') return { approval_id }
   const raise = await raiseFor(call, head.budget)
@@ -71,15 +77,22 @@ async function keptInputs(call: BlockCall, { inputs }: Ending): Promise<Pick<Ask
   return call.item !== undefined || inputs === undefined ? {} : { inputs_ref: await storeInputs(call, inputs) }
 }
 
-/** Items of a block wait for one answer: one that comes while another waits joins its question. */
-function nextAsk({ run, block, item, epoch }: BlockCall, head: Head): string | undefined {
+/**
+ * Items of a block wait for one answer: one that comes while another waits joins its question. A yes to something else
+ * makes no lost work again: that item comes back when the question is answered.
+ */
+function nextAsk(call: BlockCall, head: Head, about: Asked['about']): string | undefined {
+  const { run, block, item, epoch } = call
   const { approvals } = head
-  const asked = Object.entries(approvals).flatMap(([id, { block: of, status }]) => {
+  const asked = Object.entries(approvals).flatMap(([id, { block: of, status, about: what }]) => {
     const n = questionNumber(id)
-    return of === block.index && n !== undefined && approvalEpoch(id) === epoch ? [{ id, n, status }] : []
+    return of === block.index && n !== undefined && approvalEpoch(id) === epoch ? [{ id, n, status, about: what }] : []
   })
   const last = asked.toSorted((a, b) => a.n - b.n).at(-1)
-  if (item !== undefined && last?.status === 'pending') return last.id
+  if (item !== undefined && last?.status === 'pending') {
+    if (about === 'lost_step' && last.about !== about) throw retryBlock(call, OTHER_QUESTION_SEC)
+    return last.id
+  }
   const n = (last?.n ?? 0) + 1
   return n > MOST_ASKS || questionsOf(head) >= MOST_OF_RUN ? undefined : questionId(run.run_id, block.index, epoch, n)
 }
@@ -282,6 +295,6 @@ export async function resumeIfAnsweredYes(call: BlockCall): Promise<BlockCall | 
   const ask = await findQuestion(call)
   if (ask === undefined) return call
   const yes = await findAnswer(call, ask)
-  const isDone = ask.about === 'post_gates' || ask.events.some(({ type }) => type === 'block:output')
+  const isDone = !GOES_ON.has(ask.about) || ask.events.some(({ type }) => type === 'block:output')
   return yes?.kind !== 'yes' || isDone ? undefined : { ...call, resumed: { ask, yes } }
 }

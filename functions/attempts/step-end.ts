@@ -14,6 +14,7 @@ import { findNextAttempt } from './claim.ts'
 import { endAttempt, raiseUnlessDone } from './end.ts'
 import { mediaType, numbered } from './handlers/store-artifact.ts'
 import { judgeProduced } from './judge-gates.ts'
+import { isOnce, lostInWork } from './lost-step.ts'
 import { cacheResult } from './reuse.ts'
 import { callKey } from './try-block.ts'
 
@@ -36,7 +37,8 @@ export async function closeStep(call: BlockCall, outcome_ref: string): Promise<B
   call.world.log.note?.({ attempt, epoch: call.epoch })
   const claimed = await readOwnProjection(call, call.lane)
   const order = await readOrder(call, outcome)
-  const end = await endOf(call, attempt, { outcome, outcome_ref, order })
+  const worked = await endOf(call, attempt, { outcome, outcome_ref, order })
+  const end = askedIfCutOff(call, worked, claimed?.untried)
   // What a gate refused is nobody's artifact; what a person is asked about becomes one with their yes.
   if (end.failure === undefined) await keepArtifacts(call, attempt, outcome)
   const { inputs_hash: hash, untried, reserved = NOTHING } = claimed ?? {}
@@ -121,6 +123,16 @@ function failureOf(failure: StepOutcome['failure']): Failure {
   } = failure ?? {}
   const after = retry_after_ms === undefined ? {} : { retry_after_ms }
   return { code, reason, retry, feedback: [reason], ...after }
+}
+
+/** Ends of a step that it did not say itself: it was cut off somewhere in its work. */
+const CUT_OFF: ReadonlySet<string> = new Set(['block_timeout', 'step_crashed', 'step_memory'])
+
+/** Whether another try is left or not: work that may be done once only is made again by a person's yes alone. */
+function askedIfCutOff(call: BlockCall, end: AttemptEnd, untried = 0): AttemptEnd {
+  const { failure, attempt } = end
+  if (failure === undefined || !isOnce(call.block) || !CUT_OFF.has(failure.code)) return end
+  return { ...end, failure: lostInWork(call, attempt, untried, failure.reason) }
 }
 
 /** Of an attempt that people let complete after its gates had asked. */

@@ -166,7 +166,7 @@ function projectEvent(before: Projected, event: RunEvent, block: Block | undefin
       return { facts, refused: refusedAfter(refused, event, block) }
     case 'step:started':
     case 'step:progress':
-      return before
+      return { facts: { ...facts, lease_until: stepLease(event) }, refused }
     default:
       return { facts: endedBy(before, event, block), refused }
   }
@@ -240,6 +240,11 @@ function askedAbout(facts: Facts, { data }: Extract<RunEvent, { type: 'block:ask
 
 function pick<K extends keyof Facts>(facts: Facts, keys: readonly K[]): Partial<Facts> {
   return Object.fromEntries(keys.flatMap((key) => (facts[key] === undefined ? [] : [[key, facts[key]]])))
+}
+
+/** Whoever does the work of a step renews its claim with what it says of it. */
+function stepLease({ at }: RunEvent): string {
+  return new Date(Date.parse(at) + STEP_LEASE_MS).toISOString()
 }
 
 /** A reservation renews the lease of who makes it; a child run holds its attempt for as long as it lives. */

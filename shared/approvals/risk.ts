@@ -40,6 +40,7 @@ function questionReasons(question: Question): readonly Reason[] {
     reasons.push({ level: 'high', words: `a yes waives ${counted(gates.length, 'failed gate')}: ${names}` })
   }
   if (about === 'budget') reasons.push({ level: 'medium', words: `a yes raises the budget of the run${caps(raise)}` })
+  if (about === 'lost_step') reasons.push({ level: 'high', words: 'a yes does work again that may have been done' })
   if (on_timeout === 'approve') {
     reasons.push({ level: 'medium', words: 'it is approved by itself if nobody decides in time' })
   }

@@ -1,5 +1,5 @@
 import type { BounceModule } from '../dag/bounce-modules.ts'
-import type { Block, Dag } from '../dag/dag.ts'
+import type { Block, Dag, StepPin } from '../dag/dag.ts'
 import { Fault } from '../errors.ts'
 import type { MachineText } from '../runs/machine.ts'
 import type { Machine } from './asl.ts'
@@ -130,8 +130,12 @@ function failUnknown(id: string, source: string): never {
   throw new Fault('Bug', 'compile_unknown_block', `Cannot compile block "${id}": there is no block "${source}".`)
 }
 
-/** What decides whether a block's machine can ask: gates with `on_fail: ask`, and `budget.on_exceed: ask` of its document. */
+/**
+ * What decides whether a block's machine can ask: gates with `on_fail: ask`, `budget.on_exceed: ask` of its document, and
+ * a step with `effect: once` (of a document that is bound to its steps).
+ */
 export type AskingBlock = Omit<CompiledBlock, 'asks'> & {
+  readonly step?: Pick<StepPin, 'effect'>
   readonly pre_gates?: readonly Pick<Block['pre_gates'][number], 'on_fail'>[]
   readonly post_gates?: readonly Pick<Block['post_gates'][number], 'on_fail'>[]
 }
@@ -140,8 +144,10 @@ export type AskingBlock = Omit<CompiledBlock, 'asks'> & {
 export function markAskingBlocks(blocks: readonly AskingBlock[], budget: Dag['budget']): readonly CompiledBlock[] {
   const asksForMore = budget?.on_exceed === 'ask'
   return blocks.map((block) => {
-    const asked = (asksForMore ? 1 : 0) + phaseAsking(block.pre_gates) + phaseAsking(block.post_gates)
-    return asked === 0 ? block : { ...block, asks: { block: asked, items: asksForMore } }
+    const isOnce = block.step?.effect === 'once'
+    const ofGates = phaseAsking(block.pre_gates) + phaseAsking(block.post_gates)
+    const asked = (asksForMore ? 1 : 0) + (isOnce ? 1 : 0) + ofGates
+    return asked === 0 ? block : { ...block, asks: { block: asked, items: asksForMore || isOnce } }
   })
 }
 

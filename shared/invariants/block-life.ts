@@ -40,6 +40,8 @@ const MOVES: Readonly<Partial<Record<EventType, Moves>>> = {
   'block:resumed': { answered: 'running' },
   'budget:reserved': { running: 'running' },
   'budget:exceeded': WORKS,
+  'step:started': { running: 'running' },
+  'step:progress': { running: 'running' },
   'block:output': { running: 'running' },
   'block:gate': WORKS,
   'block:retrying': { running: 'retrying', answered: 'retrying' },

@@ -10,6 +10,7 @@ import { gatesBeforeCompletion, verdictsAgain } from './gates.ts'
 import { goal } from './goal.ts'
 import type { Invariant, RunParts, StoredRun } from './invariant.ts'
 import { refs, storedBytes } from './objects.ts'
+import { lostOnce, stepBegins } from './steps.ts'
 import { headOfEvents, projections } from './stored-state.ts'
 
 /** What one check found. `left_out`: why it could not be asked; then nothing is known, and it counts as no failure. */
@@ -101,6 +102,8 @@ export const INVARIANTS: readonly Invariant[] = [
   executionEnd,
   approvedActions,
   storedBytes,
+  stepBegins,
+  lostOnce,
 ]
 
 /** The hash chain as a check of its own, number 0: it needs what only the store knows, how far it is closed. */

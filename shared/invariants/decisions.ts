@@ -169,7 +169,7 @@ type Asked = EventData<'block:asked'>
 /** Every answer to a question in the middle of an attempt, by its id: whether it was a yes, and when it came. */
 type AskAnswers = ReadonlyMap<string, { readonly yes: boolean; readonly seq: number }>
 
-function askAnswers(events: readonly RunEvent[]): AskAnswers {
+export function askAnswers(events: readonly RunEvent[]): AskAnswers {
   const answers = new Map<string, { readonly yes: boolean; readonly seq: number }>()
   for (const { type, data, seq } of events) {
     const isAnswer = type === 'approval:decided' || type === 'approval:expired'

@@ -19,6 +19,7 @@ const ASKS = {
   pre_gates: 'gates before it failed: waits for a waiver',
   post_gates: 'gates after it failed: waits for a waiver',
   budget: 'the budget is used up: waits for approval of more',
+  lost_step: 'its work was lost in the middle: waits for approval to do it again',
 } as const
 
 /** What was decided, by whom, how, and after how long (`took`, in words). */

@@ -380,7 +380,12 @@ const ORIGINS = [
   ['pivots', 'next attempt at the goal of'],
 ] as const
 
-const ASKED = { pre_gates: 'its pre-gates', post_gates: 'its post-gates', budget: 'the budget of the run' } as const
+const ASKED = {
+  pre_gates: 'its pre-gates',
+  post_gates: 'its post-gates',
+  budget: 'the budget of the run',
+  lost_step: 'work that was lost in the middle',
+} as const
 const EXPIRED = { reject: 'counts as a no', fail: 'the block fails', approve: 'counts as a yes' } as const
 
 function tokenWords(tokens: number): string {

@@ -54,6 +54,7 @@ const ASKED: Readonly<Record<AskedAbout, string>> = {
   pre_gates: 'a waiver of pre-gates of',
   post_gates: 'a waiver of post-gates of',
   budget: 'a higher budget for',
+  lost_step: 'a word on the lost attempt of',
 }
 
 function queueWords({ started_at }: RunFold, { place, active }: NonNullable<Waiting['queue']>): string {

@@ -370,4 +370,5 @@ const ABOUT: Readonly<Record<string, string>> = {
   pre_gates: 'about gates before its work',
   post_gates: 'about gates after its work',
   budget: 'about its budget',
+  lost_step: 'about an attempt that was lost in the middle of its work',
 }
