@@ -29,6 +29,12 @@ export const LIMITS = {
   /** Blocks that run again together. */
   hull_blocks: 100,
   cache_age_sec: 31_536_000,
+  /** One wait: a machine lives a year at the most, and has more to do. */
+  wait_sec: 25_920_000,
+  /** What a wait for an event or a callback has where the document does not say. */
+  wait_default_sec: 604_800,
+  /** JSONata of a wait's `match`. */
+  match_characters: 2_000,
   /** Caps of a budget: larger ones cap nothing, and in millionths of a dollar must stay whole numbers. */
   budget_tokens: 1_000_000_000_000,
   budget_usd: 1_000_000_000,

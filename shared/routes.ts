@@ -11,8 +11,11 @@ export interface RouteLine {
   readonly scope?: Scope
   /** The answer is a stream (Server-Sent Events). */
   readonly stream?: true
-  /** The caller signs its requests itself, and only the function can tell: it stands only where Slack is configured. */
-  readonly signed_by?: 'slack'
+  /**
+   * Who calls proves it without a credential, and only the function can tell: Slack signs its requests, and such a route
+   * stands only where Slack is configured; an address that this place gave out is signed itself.
+   */
+  readonly signed_by?: 'slack' | 'address'
 }
 
 const RUN = '/api/dag/runs/{run_id}'
@@ -67,6 +70,8 @@ export const ROUTES: readonly RouteLine[] = [
   { method: 'POST', path: '/api/webhooks/test', name: 'test-webhook', scope: 'runs:write' },
   { method: 'GET', path: '/api/webhooks/dead', name: 'list-dead-webhooks', scope: 'runs:read' },
   { method: 'POST', path: '/api/webhooks/replay', name: 'replay-webhook', scope: 'runs:write' },
+  { method: 'POST', path: '/api/events', name: 'send-event', scope: 'events:send' },
+  { method: 'POST', path: '/api/callbacks/{token}', name: 'answer-callback', signed_by: 'address' },
   { method: 'GET', path: '/api/tokens', name: 'list-tokens', scope: 'admin:tokens' },
   { method: 'POST', path: '/api/tokens', name: 'create-token', scope: 'admin:tokens' },
   { method: 'DELETE', path: '/api/tokens/{token_id}', name: 'revoke-token', scope: 'admin:tokens' },

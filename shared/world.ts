@@ -10,6 +10,7 @@ import type { Providers } from './providers/provider.ts'
 import type { Anchor, Anchors } from './runs/anchors.ts'
 import type { Machine } from './runs/machine.ts'
 import type { LeasePool, RunKey, RunStore } from './runs/run-store.ts'
+import type { WaitStore } from './runs/wait-store.ts'
 import type { Services } from './services/service-keys.ts'
 import type { Settings } from './settings/settings.ts'
 import type { Slack, SlackWork } from './slack/slack-port.ts'
@@ -74,6 +75,8 @@ export interface World {
   /** Absent where the settings name no collector. */
   readonly telemetry?: Telemetry | undefined
   readonly tokens: Tokens
+  /** Events of outside, callbacks, and who waits for them. */
+  readonly waits: WaitStore
   /** Absent where there is no such bucket: locally, and where `audit.anchor` is `none`. */
   readonly anchors?: Anchors | undefined
   /** What of the place works now. */

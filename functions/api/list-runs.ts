@@ -35,7 +35,7 @@ interface Shown {
 const MAX_READS = 20
 
 /**
- * `running`, `pending` and `paused_approval` are one stored state, told apart on read. Each read asks for no more than the page
+ * `running`, `pending`, `paused_approval` and `waiting` are one stored state, told apart on read. Each read asks for no more than the page
  * still lacks, so that the store's cursor is right behind the last run shown.
  */
 async function shownRuns(world: World, tenant: string, { role, limit, cursor, ...asked }: Query): Promise<Shown> {
@@ -58,7 +58,8 @@ async function shownRuns(world: World, tenant: string, { role, limit, cursor, ..
 }
 
 function filterOf({ status, dag }: Pick<Query, 'status' | 'dag'>): Omit<RunFilter, 'limit' | 'after'> {
-  const state = status === 'paused_approval' || status === 'pending' ? 'running' : status
+  const isDerived = status === 'paused_approval' || status === 'pending' || status === 'waiting'
+  const state = isDerived ? 'running' : status
   return { ...(state === undefined ? {} : { state }), ...(dag === undefined ? {} : { dag_name: dag }) }
 }
 

@@ -260,9 +260,9 @@ function claimedChild({ child, binding_ref }: PreparedAttempt): Pick<BlockProjec
   return { child, ...(binding_ref === undefined ? {} : { binding_ref }) }
 }
 
-/** A foreach block takes no place among what may run at once: each of its items does. */
+/** A foreach block takes no place among what may run at once: each of its items does. Nor does a wait, since nothing of it runs. */
 function runSlot(call: BlockCall): Pick<Append, 'start'> {
-  if (call.block.foreach !== undefined) return {}
+  if (call.block.foreach !== undefined || call.block.mode === 'wait') return {}
   return { start: { ...laneOwnerOf(call), limit: call.meta.options.max_parallel } }
 }
 

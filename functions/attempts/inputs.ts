@@ -1,7 +1,9 @@
+import { type Block, CALLBACK_URL, isKnownOutput } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import { resolveInputs } from '../../shared/runs/block-inputs.ts'
+import { callbackToken } from '../../shared/runs/callback-address.ts'
 import { foreachList } from '../../shared/runs/foreach.ts'
-import { blockOrdinal, blockOutcome } from '../../shared/runs/head.ts'
+import { blockEpoch, blockOrdinal, blockOutcome } from '../../shared/runs/head.ts'
 import { approvalId } from '../../shared/runs/ids.ts'
 import { PHASE, readOrdinal } from '../../shared/runs/lane.ts'
 import type { ForeachItems } from '../../shared/runs/run-store-items.ts'
@@ -46,11 +48,34 @@ async function readUpstream(call: BlockCall) {
   const sources = completed.map((id) => ({ id, at: index.get(id) ?? -1 }))
   const lanes = new Map(sources.map(({ id, at }) => [at, blockOrdinal(call, head, id) ?? 0]))
   const projections = await readProjections(world, run, lanes)
-  const upstream: Record<string, Readonly<Record<string, Json>>> = {}
+  const upstream: Record<string, Readonly<Record<string, Json>>> = { ...(await knownOutputs(call)) }
   for (const { id, at } of sources) {
-    upstream[id] = await readPortValues(world, run.tenant, projections.get(at)?.outputs ?? {})
+    upstream[id] = { ...upstream[id], ...(await readPortValues(world, run.tenant, projections.get(at)?.outputs ?? {})) }
   }
   return upstream
+}
+
+/** Addresses of callbacks that are wired into the block: each follows from run, block and epoch, and is known before its wait is. */
+async function knownOutputs(call: BlockCall): Promise<Readonly<Record<string, Readonly<Record<string, Json>>>>> {
+  const { dag, index, block } = call
+  const found: Record<string, Readonly<Record<string, Json>>> = {}
+  for (const { from } of Object.values(block.inputs)) {
+    const source = from === undefined ? undefined : dag.blocks[index.get(from.block) ?? -1]
+    if (from === undefined || source === undefined || !isKnownOutput(source, from.output)) continue
+    found[source.id] = { [CALLBACK_URL]: await callbackUrl(call, source) }
+  }
+  return found
+}
+
+async function callbackUrl(call: BlockCall, source: Block): Promise<string> {
+  const { world, run } = call
+  const address = world.waits.address()
+  if (address === undefined) {
+    const message = `Cannot tell block "${call.block.id}" the address of the callback of "${source.id}": nobody has said where others reach this place. Set public_url in sluice.yaml.`
+    throw new Fault('InvalidInput', 'no_public_address', message)
+  }
+  const place = { ...run, block: source.index, epoch: blockEpoch(call, call.head, source.id) }
+  return `${address}/api/callbacks/${callbackToken(await world.waits.signingKey(run.tenant), place)}`
 }
 
 interface Approved {

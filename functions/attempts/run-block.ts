@@ -11,6 +11,7 @@ import { closeItems, failOfItems, openItems } from './foreach.ts'
 import { mayHaveItems } from './inputs.ts'
 import { closeStep } from './step-end.ts'
 import { tryBlock } from './try-block.ts'
+import { closeWait } from './wait-end.ts'
 
 const InputSchema = z.strictObject({
   in: MachineInputSchema,
@@ -57,9 +58,10 @@ function advancePhase(
 }
 
 function closeBlock(call: BlockCall, outcome: string | undefined): Promise<BlockReport> {
-  // A person let it go on meanwhile: it begins where its child, its step, or its items do.
+  // A person let it go on meanwhile: it begins where its child, its step, its wait, or its items do.
   if (call.resumed !== undefined) throw retryBlock(call)
   if (call.block.foreach !== undefined && call.item === undefined) return closeItems(call)
+  if (call.block.mode === 'wait') return closeWait(call)
   return outcome === undefined ? closeChild(call) : closeStep(call, outcome)
 }
 

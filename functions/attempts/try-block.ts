@@ -108,6 +108,8 @@ function dispatchBlock(call: BlockCall, dispatch: Dispatch): Promise<Produced> {
     case 'dag':
     case 'research':
       throw new Fault('Bug', 'no_dispatch', `Block "${block.id}" opens a child run: its machine calls open-child.`)
+    case 'wait':
+      throw new Fault('Bug', 'no_dispatch', `Block "${block.id}" waits: its machine calls open-wait.`)
   }
 }
 

@@ -77,6 +77,7 @@ const PORTS: Readonly<Record<Port, true>> = {
   services: true,
   steps: true,
   tokens: true,
+  waits: true,
   health: true,
   anchors: true,
 }

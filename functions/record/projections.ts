@@ -139,6 +139,7 @@ interface Projected {
     | 'due_at'
     | 'failure'
     | 'asked'
+    | 'wait'
   >
   /** Gates of this attempt that did not hold. */
   readonly refused: readonly { readonly name: string; readonly line: string; readonly phase: 'pre' | 'post' }[]
@@ -156,6 +157,12 @@ function projectEvent(before: Projected, event: RunEvent, block: Block | undefin
       return { facts: { ...begunFacts(facts, event), ...pick(facts, ['inputs_hash']) }, refused }
     case 'block:asked':
       return { facts: askedAbout(facts, event), refused }
+    case 'block:waiting':
+      return { facts: { ...facts, wait: { ...event.data, since: event.at } }, refused }
+    case 'block:match_failed':
+      return { facts: { ...facts, ...unjudgedFacts(facts, event) }, refused }
+    case 'block:woken':
+      return { facts: { ...facts, ...wokenFacts(facts, event) }, refused }
     case 'budget:reserved':
       return { facts: { ...facts, ...heldBy(facts, event) }, refused }
     case 'block:output': {
@@ -183,6 +190,14 @@ function begunFacts(facts: Facts, { at, data }: EventOf<'block:started' | 'block
     ...pick(facts, ['failure', 'untried']),
     ...(items === undefined ? {} : { items: { ...items, since: at } }),
   }
+}
+
+function unjudgedFacts({ wait }: Facts, { data }: EventOf<'block:match_failed'>): Partial<Facts> {
+  return wait === undefined ? {} : { wait: { ...wait, unjudged: [...(wait.unjudged ?? []), data.event_id] } }
+}
+
+function wokenFacts({ wait }: Facts, { data }: EventOf<'block:woken'>): Partial<Facts> {
+  return wait === undefined ? {} : { wait: { ...wait, came: data } }
 }
 
 /** Of a gate that was judged and then waived the last verdict counts. */

@@ -3,10 +3,10 @@ import type { NewEvent, RunEvent } from '../../shared/runs/event.ts'
 import {
   type Head,
   type HeadApproval,
+  isPaused,
   type NotifyAbout,
   OUTBOX_GRACE_MS,
   type OutboxEntry,
-  shownState,
 } from '../../shared/runs/head.ts'
 import { approvalEpoch, approvalLane, questionNumber } from '../../shared/runs/ids.ts'
 import { ordinal, PHASE } from '../../shared/runs/lane.ts'
@@ -132,7 +132,7 @@ function tellingEvent(
 const PAGE = 50
 
 /**
- * The run's deadline stands still while everything waits for people: the decision or expiry that ends the pause gives
+ * The run's deadline stands still while everything waits: the decision, the expiry or the wake that ends the pause gives
  * it back in its own update (docs/architecture.md, "Questions to people"). `head` with every lane, as read before that
  * update.
  */
@@ -142,7 +142,7 @@ export async function deadlineAfterPause(
   head: Head,
   now: number,
 ): Promise<{ readonly deadline_at?: string }> {
-  if (shownState(head) !== 'paused_approval') return {}
+  if (!isPaused(head)) return {}
   const since = await pausedSince(world, run, head.seq)
   const paused = since === undefined ? 0 : Math.max(0, now - Date.parse(since))
   return { deadline_at: new Date(Date.parse(head.deadline_at) + paused).toISOString() }
@@ -164,7 +164,12 @@ function isOfPause({ type, data }: RunEvent): boolean {
   return OF_PAUSE.has(type)
 }
 
-const OF_PAUSE: ReadonlySet<string> = new Set(['context:patched', 'approval:reminded', 'approval:escalated'])
+const OF_PAUSE: ReadonlySet<string> = new Set([
+  'context:patched',
+  'approval:reminded',
+  'approval:escalated',
+  'block:match_failed',
+])
 
 /** The message owed with an update: none where Slack is not configured for the tenant. One cause a moment: `at` makes the id unique. */
 export function notifyEntry(

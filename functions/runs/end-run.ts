@@ -1,6 +1,6 @@
 import type { FinalStatus } from '../../shared/goals/decision-table.ts'
 import type { EventData, NewEvent } from '../../shared/runs/event.ts'
-import { type Head, OUTBOX_GRACE_MS, type OutboxEntry, type RunState, shownState } from '../../shared/runs/head.ts'
+import { type Head, isPaused, OUTBOX_GRACE_MS, type OutboxEntry, type RunState } from '../../shared/runs/head.ts'
 import { ordinal, PHASE, readOrdinal } from '../../shared/runs/lane.ts'
 import type { Appended, Meta, RunKey } from '../../shared/runs/run-store.ts'
 import { redactSecrets } from '../../shared/text/redact.ts'
@@ -106,7 +106,7 @@ function owedBy(meta: Meta | undefined, { stop, code }: Ending, at: string): rea
 
 /**
  * Cancels a run whose deadline has passed (max_run_duration_exceeded); true when it did. The deadline stands still
- * while every runnable block waits for a person, and so does that of a run that waits
+ * while every runnable block waits, for a person or as its document says, and so does that of a run that waits
  * for a child run: a child's deadline is never behind its parent's but by the time its people took.
  */
 export async function endIfOverdue({
@@ -129,7 +129,7 @@ export async function endIfOverdue({
 
 /** `head` with every lane. Children have children: their depth is limited. */
 async function isOverdue(world: Pick<World, 'runs' | 'clock'>, { tenant }: RunKey, head: Head): Promise<boolean> {
-  if (!isOver(head, world.clock.now()) || shownState(head) === 'paused_approval') return false
+  if (!isOver(head, world.clock.now()) || isPaused(head)) return false
   for (const run_id of unfinishedChildIds(head)) {
     const child = await world.runs.head({ tenant, run_id })
     if (child !== undefined && !(await isOverdue(world, { tenant, run_id }, child))) return false

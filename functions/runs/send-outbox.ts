@@ -65,6 +65,8 @@ async function perform(world: World, run: RunKey, entry: OutboxEntry): Promise<v
       return answerAll(world, await world.runs.parentTokens(run))
     case 'stop_child':
       return stopChild(world, run, entry)
+    case 'answer_wait':
+      return answerAll(world, await world.waits.tokens(run, entry.wait))
     case 'release_lease':
       return releaseSlot(world, run)
     case 'notify':

@@ -3,11 +3,19 @@ import { type Block, opensChild } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import { type Amount, NOTHING, plus, type Spent } from '../../shared/runs/budget.ts'
 import type { EventData } from '../../shared/runs/event.ts'
-import { blockEpoch, type Head, type HeadApproval, OUTBOX_GRACE_MS, type OutboxEntry } from '../../shared/runs/head.ts'
+import {
+  blockEpoch,
+  type Head,
+  type HeadApproval,
+  OUTBOX_GRACE_MS,
+  type OutboxEntry,
+  openWaits,
+} from '../../shared/runs/head.ts'
 import { approvalEpoch } from '../../shared/runs/ids.ts'
 import { laneOwner, ordinal, PHASE, readOrdinal, workingLeg } from '../../shared/runs/lane.ts'
 import { type Append, type LaneStands, type RunKey, runsPool } from '../../shared/runs/run-store.ts'
 import type { BlockProjection } from '../../shared/runs/run-store-items.ts'
+import { waitId } from '../../shared/runs/wait-store.ts'
 import { shortRedacted } from '../../shared/text/short-text.ts'
 import { suggest } from '../../shared/text/wording.ts'
 import type { World } from '../../shared/world.ts'
@@ -191,7 +199,19 @@ function owedByStop({ block }: BlockStop, head: Head, epoch: number, at: string)
     child: child ?? '',
     cause: `block "${block.id}" was stopped`,
   } as const
-  return [...(asked === undefined ? [] : [answer]), ...(child === undefined ? [] : [stop])]
+  const waits = stoppedWaits(block, head, epoch).map(
+    (wait) => ({ id: `wait-${wait}`, at, kind: 'answer_wait', wait }) as const,
+  )
+  return [...(asked === undefined ? [] : [answer]), ...(child === undefined ? [] : [stop]), ...waits]
+}
+
+/** Of the block, or of its items: the machine waits for their tokens, and must not wait for their time. */
+function stoppedWaits(block: Block, head: Head, epoch: number): readonly string[] {
+  return openWaits(head).flatMap((lane) => {
+    const owner = laneOwner(lane)
+    const place = readOrdinal(head.lanes[lane] ?? 0)
+    return owner?.block === block.index && place.epoch === epoch ? [waitId({ ...owner, ...place })] : []
+  })
 }
 
 function blockEnded({ run, block }: BlockStop, outcome: string): Fault {

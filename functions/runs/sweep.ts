@@ -9,6 +9,7 @@ import { admitSuccessor, predecessorOf } from './lineage.ts'
 import { reconcileRun } from './reconcile-run.ts'
 import { ensureSlot, fillSlots, keepSlots } from './slots.ts'
 import { endIfStalled } from './stall-watchdog.ts'
+import { lookAtWaits } from './waits.ts'
 
 const PER_SWEEP = 100
 const AGAIN_MS = 1_000
@@ -76,9 +77,9 @@ async function lookLater(world: World, run: RunKey, error: unknown): Promise<voi
 }
 
 /**
- * One look of the sweep at a live run: expires its approvals or reminds people of them, ends it when it is overdue or stalled, fails it when its
- * execution ended without a verdict; gives it a place if it is none of the `holders`. Answers when the stall watchdog
- * wants to look again, milliseconds since 1970.
+ * One look of the sweep at a live run: expires its approvals or reminds people of them, ends its waits whose time has come, ends it when it is overdue or stalled, fails it when its
+ * execution ended without a verdict; gives it a place if it is none of the `holders`. Answers when the next wait, or the stall watchdog,
+ * wants to be looked at, milliseconds since 1970.
  */
 async function lookAtRun(
   world: World,
@@ -91,6 +92,8 @@ async function lookAtRun(
   await lookAtApprovals(world, run, head)
   await endIfOverdue({ world, run, head })
   await reconcileRun(world, run, head)
+  const wait_at = await lookAtWaits(world, run)
+  if (wait_at !== undefined) return wait_at
   const now = await world.runs.head(run, [])
   return now === undefined ? undefined : endIfStalled(world, run, now)
 }

@@ -262,6 +262,8 @@ const STATEMENTS = {
       conditions: OF_TENANT,
     },
   ],
+  // Waits that are over, in the partitions of what they waited for: nothing else can be deleted.
+  'waits.forget': [{ on: 'table', actions: ['dynamodb:DeleteItem'], conditions: partitionsLike('#W#*') }],
   // One item that health is probed with, in a partition of its own.
   'health.probe': [
     {

@@ -41,7 +41,12 @@ interface ApiStackProps extends StackProps {
 /** Requests a second of the whole stage, and how many may come at once (best effort: caps are kept in the store). */
 const THROTTLE = { throttlingRateLimit: 50, throttlingBurstLimit: 100 }
 
-/** The one method anybody reaches: people click seldom, and what is not theirs must not cost the others their share. */
+/** Anybody reaches it, and what no address is of must not cost the others their share. */
+const CALLBACK_THROTTLE = {
+  '/api/callbacks/{token}/POST': { throttlingRateLimit: 20, throttlingBurstLimit: 40 },
+}
+
+/** Anybody reaches it too: people click seldom. */
 const SLACK_THROTTLE = {
   '/api/slack/interactions/POST': { throttlingRateLimit: 10, throttlingBurstLimit: 20 },
 }
@@ -80,7 +85,7 @@ export class ApiStack extends Stack {
       const environment = functionEnvironment(line, this, names)
       functions.set(line.name, new CatalogFunction(this, { line, names, bundle, environment, chosen }).function)
     }
-    const routes = ROUTES.filter(({ signed_by }) => signed_by === undefined || chosen.slack !== undefined)
+    const routes = ROUTES.filter(({ signed_by }) => signed_by !== 'slack' || chosen.slack !== undefined)
     const functionOf = (name: string) => functions.get(name) ?? this.functionElsewhere(names, name)
     addRoutes(this.api, routes, functionOf, methodAuthorization(this, chosen.auth, functionOf))
     addGatewayAnswers(this.api, chosen.auth, waf !== 'none')
@@ -103,7 +108,7 @@ export class ApiStack extends Stack {
       cloudWatchRole: false,
       deployOptions: {
         ...THROTTLE,
-        ...(chosen.slack === undefined ? {} : { methodOptions: SLACK_THROTTLE }),
+        methodOptions: { ...CALLBACK_THROTTLE, ...(chosen.slack === undefined ? {} : SLACK_THROTTLE) },
         stageName: names.stage,
         tracingEnabled: true,
         // Metrics a method are billed one by one; those of the whole API are free.
@@ -126,7 +131,7 @@ export class ApiStack extends Stack {
 }
 
 /**
- * Routes as methods of the API, their callers asked for as `authorized` says; routes that stream are passed on as they come. Of one that Slack signs the
+ * Routes as methods of the API, their callers asked for as `authorized` says; routes that stream are passed on as they come. Of one that Slack signs, or whose address is signed, the
  * gateway lets everybody through to the function that checks it: it has a tighter throttle than the stage (api-stack.ts).
  */
 function addRoutes(

@@ -197,7 +197,7 @@ const CALLED: readonly (readonly [Right, string])[] = [
   ['http.request', 'net-gate'],
   ['shell.run', 'shell-gate'],
 ]
-const OF_TABLE = ['runs.', 'graph.', 'search.', 'index.', 'tokens.', 'health.', 'machine.clear']
+const OF_TABLE = ['runs.', 'waits.', 'graph.', 'search.', 'index.', 'tokens.', 'health.', 'machine.clear']
 const OF_ROLE = ['machine.clear', 'machine.named', 'machine.deployed']
 const OF_BUCKET = ['objects.', 'search.', 'index.']
 

@@ -13,8 +13,8 @@ export const GENERATED = { deployed: 'sluice:deployed', settings: 'sluice:settin
 export function entrySource(line: FunctionLine, routes: readonly RouteLine[], named: NamedClients = {}): string {
   const { name, file, ports } = line
   const route = routes.find((one) => one.name === name)
-  const entry = ENTRIES[route?.stream === true ? 'stream' : (route?.signed_by ?? 'usual')]
-  const isDoor = route?.signed_by !== undefined
+  const entry = ENTRIES[route?.stream === true ? 'stream' : route?.signed_by === 'slack' ? 'slack' : 'usual']
+  const isDoor = route?.signed_by === 'slack'
   const openers = openedPorts(line, named).map(
     (port) => [port, openerOf(line, port, named, isDoor) ?? unknownPort(name, port)] as const,
   )
@@ -117,6 +117,7 @@ const OPENERS: Readonly<Record<string, Opener>> = {
   services: ['ports-without-sdk', 'openServiceKeys'],
   steps: ['steps', 'openSteps'],
   tokens: ['tokens', 'openTokens'],
+  waits: ['waits', 'openWaits'],
   health: ['health', 'openHealth'],
   anchors: ['anchors', 'openAnchors'],
   telemetry: ['telemetry', 'openAwsTelemetry'],

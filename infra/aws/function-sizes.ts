@@ -30,6 +30,11 @@ const SIZES: Readonly<Record<string, FunctionSize>> = {
   'report-step': { timeoutSec: 29, memoryMb: 256 },
   // As start-run, and pre-gates.
   'open-child': { timeoutSec: 900, memoryMb: 1_024 },
+  // Pre-gates, and `match` of a thousand kept events at the most, in the isolate.
+  'open-wait': { timeoutSec: 900, memoryMb: 1_024 },
+  // Looks at waits for 15 s, and computes their `match` in the isolate.
+  'send-event': { timeoutSec: 29, memoryMb: 1_024 },
+  'answer-callback': { timeoutSec: 29, memoryMb: 512 },
   // Opens the index of 100,000 entities: some hundred MB, whole in memory once, two on the disk while one is replaced.
   'nl-classify': { timeoutSec: 900, memoryMb: 1_769, diskMb: 1_024 },
   'execute-subqueries': { timeoutSec: 900, memoryMb: 1_769, diskMb: 1_024 },
@@ -68,7 +73,8 @@ const SIZES: Readonly<Record<string, FunctionSize>> = {
   // Step Functions takes one deletion a second; a call removes 300 machines at most.
   'clear-machines': { timeoutSec: 900, memoryMb: 256 },
   // What must go on however many streams are open: runs that are owed something, decisions, stops.
-  sweep: { timeoutSec: 300, memoryMb: 256, keptFree: 2 },
+  // Its isolate computes what waits match.
+  sweep: { timeoutSec: 300, memoryMb: 512, keptFree: 2 },
   'decide-approval': { timeoutSec: 29, memoryMb: 256, keptFree: 10 },
   'stop-run': { timeoutSec: 29, memoryMb: 256, keptFree: 10 },
   'stop-all': { timeoutSec: 29, memoryMb: 256, keptFree: 2 },

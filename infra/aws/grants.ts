@@ -46,6 +46,7 @@ const PORTS_WITH_RIGHTS = new Set([
   'services',
   'steps',
   'tokens',
+  'waits',
   'health',
   'anchors',
 ])
@@ -113,6 +114,19 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     'tokens.read',
   ],
   'report-step': [...APPENDS, 'runs.getAll', 'objects.get', 'machine.answer', 'machine.beat'],
+  'open-wait': [
+    ...APPENDS,
+    'runs.getAll',
+    'objects.get',
+    'objects.put',
+    'machine.answer',
+    'outbox.nudge',
+    'secrets.read',
+    'models.ask',
+    'http.request',
+    'shell.run',
+    'tokens.read',
+  ],
   'close-module': [...APPENDS, 'runs.getAll', 'objects.get', 'objects.put', 'machine.answer'],
   settle: [...APPENDS, 'objects.get', 'objects.put', 'outbox.nudge'],
   'decide-completion': [...APPENDS, 'objects.get', 'objects.put'],
@@ -207,7 +221,7 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   ],
   'write-anchor': ['anchors.put'],
   'send-webhooks': [...APPENDS, 'http.request', 'webhooks.sign'],
-  sweep: [...APPENDS, 'runs.due', 'runs.dequeue', 'objects.get', 'machine.describe', 'outbox.nudge'],
+  sweep: [...APPENDS, 'runs.getAll', 'runs.due', 'runs.dequeue', 'objects.get', 'machine.describe', 'outbox.nudge'],
   reconcile: [...APPENDS, 'objects.get', 'machine.describe', 'outbox.nudge'],
   'clear-machines': ['machine.clear'],
   'validate-dag': ['runs.count'],
@@ -252,6 +266,8 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   'test-webhook': ['runs.count', 'http.request', 'webhooks.sign'],
   'list-dead-webhooks': ['runs.dead'],
   'replay-webhook': ['runs.get', 'runs.query', 'runs.update', 'runs.count', 'http.request', 'webhooks.sign'],
+  'send-event': [...APPENDS, 'runs.getAll', 'runs.count', 'waits.forget', 'objects.get', 'objects.put', 'outbox.nudge'],
+  'answer-callback': [...APPENDS, 'runs.getAll', 'objects.get', 'objects.put', 'outbox.nudge'],
   authorize: ['tokens.read'],
   'list-tokens': ['tokens.list'],
   'create-token': ['runs.count', 'tokens.put'],
@@ -278,6 +294,7 @@ export type Right =
   | 'runs.count'
   | 'runs.stored'
   | 'runs.lease'
+  | 'waits.forget'
   | 'objects.get'
   | 'objects.put'
   | 'graph.get'

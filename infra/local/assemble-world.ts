@@ -14,6 +14,7 @@ import { openHealth } from './health.ts'
 import { createHost, type Host } from './host.ts'
 import { createOutbox } from './outbox.ts'
 import { createSlack, createTelemetry } from './ports-with-keys.ts'
+import type { PlaceAddress } from './waits.ts'
 import { createIds, createPorts } from './world-ports.ts'
 
 const SET_ASIDE = 'run set aside: its rows in the journal are damaged; `sluice doctor` names them'
@@ -29,6 +30,8 @@ interface EngineParts {
   readonly log: Log
   readonly providers: Readonly<Record<string, Provider>>
   readonly keys: ReadonlyMap<string, string>
+  /** Filled in when the place listens. */
+  readonly address: PlaceAddress
 }
 
 /** The World of this place, the host of its handlers, and the machine between the two. */

@@ -84,12 +84,16 @@ async function openSteps(
   removeLoginSecrets(settings.data_dir)
   const db = openDatabase(settings.data_dir)
   undone(() => db.close())
-  const engine = await assembleLocalWorld({ settings, db, clock, log, providers, keys })
+  const address = {
+    url: settings.public_url ?? (settings.port === 0 ? undefined : `http://127.0.0.1:${settings.port}`),
+  }
+  const engine = await assembleLocalWorld({ settings, db, clock, log, providers, keys, address })
   undone(() => engine.close())
   const { host, world } = engine
   const served = { settings, host, world, principal, consoleDir: options.console_dir, asks: options.login === true }
   const server = options.listen === true ? await servePlace(served) : undefined
   if (server !== undefined) undone(() => server.close())
+  address.url = settings.public_url ?? server?.url ?? address.url
   for (const words of missingKeys(settings, keys)) log.error(words)
   const resumed = await engine.resume()
   log.info('place opened', { url: server?.url, data_dir: settings.data_dir, runs_resumed: resumed })

@@ -22,6 +22,7 @@ import { PACKAGE_DAGS } from './settings.ts'
 import { createSteps } from './steps.ts'
 import { openTokens } from './tokens.ts'
 import { openUploads } from './uploads.ts'
+import { openWaits, type PlaceAddress } from './waits.ts'
 import { createWaker } from './waker.ts'
 
 /** What the World is made of besides the folders its settings name. */
@@ -39,6 +40,8 @@ interface Parts {
   /** Keys of configured ones and of Slack, by the name of their environment variable. */
   readonly keys: ReadonlyMap<string, string>
   readonly telemetry?: Telemetry | undefined
+  /** Known when the place listens. */
+  readonly address: PlaceAddress
 }
 
 /** The ports of the local place, but for the machine, which calls back into the host, and Slack (assemble-world.ts ties them). */
@@ -47,7 +50,7 @@ export function createPorts(parts: Parts): {
   close(): Promise<void>
 } {
   const { settings, db, clock, ids, log, outbox, telemetry } = parts
-  const { close: closeStores, ...stores } = openStores({ folder: settings.data_dir, db, clock })
+  const { close: closeStores, ...stores } = openStores({ folder: settings.data_dir, db, clock, address: parts.address })
   const configured = createProviders(settings, providerPlace(parts.keys, stores.objects))
   const names = [...new Set([...configured.names(), ...Object.keys(parts.providers)])]
   const isolate = createIsolate()
@@ -99,16 +102,17 @@ interface StoreParts {
   readonly folder: string
   readonly db: DatabaseSync
   readonly clock: Clock
+  readonly address: PlaceAddress
 }
 
 interface Stores
-  extends Pick<World, 'runs' | 'waker' | 'objects' | 'uploads' | 'graph' | 'search' | 'indexing' | 'tokens'> {
+  extends Pick<World, 'runs' | 'waker' | 'objects' | 'uploads' | 'graph' | 'search' | 'indexing' | 'tokens' | 'waits'> {
   /** `db` stays open. */
   close(): void
 }
 
 /** What the local place remembers. */
-function openStores({ folder, db, clock }: StoreParts): Stores {
+function openStores({ folder, db, clock, address }: StoreParts): Stores {
   const objects = openObjects(join(folder, 'objects'))
   const graph = openGraphStore(db, clock)
   const { index: search, indexing, close } = openLocalIndex(folder, { graph, objects, clock })
@@ -117,6 +121,7 @@ function openStores({ folder, db, clock }: StoreParts): Stores {
     objects,
     uploads: openUploads(clock),
     tokens: openTokens(db, clock),
+    waits: openWaits(db, clock, address),
     graph,
     search,
     indexing,

@@ -5,6 +5,7 @@ import { ROUTES, type RouteLine } from '../routes.ts'
 import { canonicalJson, type Json } from '../text/json.ts'
 import { CONTROL_ROUTES } from './control-routes.ts'
 import { DOCUMENT_ROUTES, VALIDATE_DAG } from './document-routes.ts'
+import { EVENT_ROUTES } from './event-routes.ts'
 import { GOAL_ROUTES } from './goal-routes.ts'
 import { GRAPH_ROUTES } from './graph-routes.ts'
 import { LINEAGE_ROUTES } from './lineage-routes.ts'
@@ -153,6 +154,7 @@ export const ROUTE_SCHEMAS: Readonly<Record<string, RouteSchema>> = {
   ...GRAPH_ROUTES,
   ...OBJECT_ROUTES,
   ...WEBHOOK_ROUTES,
+  ...EVENT_ROUTES,
   ...TOKEN_ROUTES,
 }
 

@@ -1,6 +1,13 @@
 import * as z from 'zod'
 import { DeclaredSchema } from '../auth/principal.ts'
-import { GoalEvaluatedSchema, ParentSchema, RunEndedSchema, RunEventSchema, StoredValueSchema } from '../runs/event.ts'
+import {
+  GoalEvaluatedSchema,
+  ParentSchema,
+  RunEndedSchema,
+  RunEventSchema,
+  StoredValueSchema,
+  WAITS_FOR,
+} from '../runs/event.ts'
 import { ASKED_ABOUT, RUN_STATES, SHOWN_STATES } from '../runs/head.ts'
 import { RUN_ROLES } from '../runs/run-store.ts'
 import { LIST_APPROVALS } from './approval-routes.ts'
@@ -80,12 +87,27 @@ const BlockSchema = z.strictObject({
   error: ErrorSchema.optional(),
   due_at: text.optional(),
   child: text.optional().describe('The child run of its newest attempt (mode dag)'),
+  wait: z
+    .strictObject({
+      for: z.enum(WAITS_FOR),
+      since: text,
+      until: text,
+      name: text.optional(),
+      key: text.optional(),
+      ended_by: z.enum(WAITS_FOR).optional(),
+      ended_at: text.optional(),
+    })
+    .optional()
+    .describe('What its newest attempt waits for, or waited for, and what ended that (mode wait)'),
   cached_from: text.optional().describe('The run whose result stands in for a dispatch'),
   because: z.array(text).readonly().optional(),
   condition: text.optional(),
   item_count: count.optional().describe('How many items a foreach block began with'),
   items: z
-    .record(text, z.strictObject({ state: text, attempt: count, error: ErrorSchema.optional() }))
+    .record(
+      text,
+      z.strictObject({ state: text, attempt: count, error: ErrorSchema.optional(), waits: z.literal(true).optional() }),
+    )
     .describe('Those of them that have started, by number')
     .optional(),
   tokens: count,

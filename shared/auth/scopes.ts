@@ -8,6 +8,7 @@ export const SCOPES = [
   'runs:author',
   'runs:write',
   'approvals:decide',
+  'events:send',
   'safety:read',
   'admin:stop',
   'admin:tokens',

@@ -29,7 +29,8 @@ export type TaskState = Common &
     readonly Type: 'Task'
     readonly Resource: string
     readonly Arguments?: unknown
-    readonly TimeoutSeconds?: number
+    /** Seconds, or a `{% JSONata %}` expression of them. */
+    readonly TimeoutSeconds?: number | string
     /** Of a wait for a token: it is over when nobody said for so long that the work goes on. */
     readonly HeartbeatSeconds?: number
     readonly Retry?: readonly Retrier[]

@@ -1,5 +1,5 @@
 import { FUNCTIONS } from '../catalog.ts'
-import { type Block, type Foreach, opensChild, type RetryPolicy } from '../dag/dag.ts'
+import type { Block, Foreach, RetryPolicy, Wait } from '../dag/dag.ts'
 import { isStepPath } from '../dag/handlers.ts'
 import { Fault } from '../errors.ts'
 import type { Retrier, State, TaskState } from './asl.ts'
@@ -38,14 +38,8 @@ export function entryOfBlock(block: CompiledBlock): string {
 
 /** The states of one block, as its kind asks for (docs/architecture.md, "From document to machine"). */
 export function emitBlock(block: CompiledBlock, emission: Emission, onward: Onward): States {
-  const states =
-    block.foreach !== undefined
-      ? emitForeach
-      : opensChild(block.mode)
-        ? emitChild
-        : isStep(block)
-          ? emitStep
-          : emitSingle
+  const own = isStep(block) ? emitStep : (WORKS[block.mode ?? 'ai'] ?? emitSingle)
+  const states = block.foreach !== undefined ? emitForeach : own
   return {
     ...emitApproval(block, emission),
     ...states(block, emission, onward),
@@ -64,8 +58,9 @@ export function isStep({ handler }: Pick<CompiledBlock, 'handler'>): boolean {
 }
 
 /** The state after the approval. */
-function workOf({ id, foreach }: CompiledBlock): string {
-  return foreach === undefined ? id : `_items_${id}`
+function workOf({ id, foreach, wait }: CompiledBlock): string {
+  if (foreach !== undefined) return `_items_${id}`
+  return wait?.kind === 'until' ? `_until_${id}` : id
 }
 
 function emitApproval(block: CompiledBlock, { epoch }: Emission): States {
@@ -141,16 +136,24 @@ function emitStepItem(block: CompiledBlock, epoch: boolean): States {
 
 /** One item: it is tried again and asks by states of its own, since names are those of the whole machine. */
 function emitItem(block: CompiledBlock, epoch: boolean, also: Readonly<Record<string, unknown>> = {}): States {
-  const { id, asks } = block
+  const { id, asks, wait } = block
   const [again, ask] = [`_again_${id}`, `_item_ask_${id}`]
   const item = { i: '{% $states.input.i %}', ...epochField(epoch) }
   const payload = { block: id, item: item.i, ...epochField(epoch) }
   const Catch = [{ ErrorEquals: ['RetryBlock'], Next: again, Output: { ...item, s: RETRY_SECONDS } }]
   const asking = { ErrorEquals: ['AskPerson'], Next: ask, Output: item }
   const catchers = asks?.items === true ? [...Catch, asking] : Catch
+  // An empty output: what 1,000 items answer never adds up to a payload limit.
+  const ended = { Catch: catchers, Output: {}, End: true } as const
+  const work: States =
+    wait === undefined
+      ? { [id]: { ...runBlock(block, { ...payload, ...also }, epoch), ...ended } }
+      : {
+          [id]: { ...awaitWait(block, payload, `_item_close_${id}`, item), Output: item, Next: `_item_close_${id}` },
+          [`_item_close_${id}`]: { ...runBlock(block, { ...payload, phase: 'close' }, epoch), ...ended },
+        }
   return {
-    // An empty output: what 1,000 items answer never adds up to a payload limit.
-    [id]: { ...runBlock(block, { ...payload, ...also }, epoch), Catch: catchers, Output: {}, End: true },
+    ...work,
     [again]: { Type: 'Wait', Seconds: '{% $states.input.s %}', Next: id },
     ...(asks?.items === true ? { [ask]: { ...awaitAnswer(payload), Output: item, Next: id } } : {}),
   }
@@ -167,6 +170,57 @@ function emitChild(block: CompiledBlock, { signals, epoch }: Emission, onward: O
     },
     ...emitClose(block, { signals, epoch }, onward),
   }
+}
+
+/**
+ * A state that waits for the answer of whatever ends the wait, and one that records what came. Nothing runs in between:
+ * the state's own time-out is the wait's, and where only the run knows the time, a state before it says how long it is.
+ */
+function emitWait(block: CompiledBlock, { signals, epoch }: Emission, onward: Onward): States {
+  const { id, wait } = block
+  const payload = { block: id, ...epochField(epoch) }
+  const close = `_close_${id}`
+  const Output = epoch ? { Output: { e: EPOCH } } : {}
+  const until: States =
+    wait?.kind === 'until'
+      ? { [`_until_${id}`]: { ...callFunction('open-wait', payload), Output: PAYLOAD, Next: id } }
+      : {}
+  return {
+    ...until,
+    [id]: { ...awaitWait(block, payload, close, epoch ? { e: EPOCH } : undefined), ...Output, Next: close },
+    ...emitClose(block, { signals, epoch }, onward),
+  }
+}
+
+/** A second on top: the wait begins a little after its state, and one that is not over yet would be begun again. */
+const WAIT_GRACE_SEC = 2
+const UNTIL_SECONDS = '{% $states.input.s %}'
+
+function awaitWait(
+  { wait, foreach }: CompiledBlock,
+  payload: Readonly<Record<string, unknown>>,
+  Next: string,
+  Output: unknown,
+) {
+  const told = Output === undefined ? {} : { Output }
+  const timed = {
+    ...awaitToken('open-wait', payload),
+    Catch: [{ ErrorEquals: ['States.Timeout'], Next, ...told }],
+  }
+  if (wait === undefined) return timed
+  if (wait.kind !== 'until') {
+    const sec = wait.kind === 'for' ? wait.sec : wait.timeout_sec
+    return { ...timed, TimeoutSeconds: sec + WAIT_GRACE_SEC }
+  }
+  // An item has no state before it that could say it: the sweep ends its wait.
+  return foreach === undefined ? { ...timed, TimeoutSeconds: UNTIL_SECONDS } : awaitToken('open-wait', payload)
+}
+
+/** Modes whose work is no single state. */
+const WORKS: Readonly<Partial<Record<Block['mode'], typeof emitSingle>>> = {
+  dag: emitChild,
+  research: emitChild,
+  wait: emitWait,
 }
 
 /** A state that waits for the work of a step, and one that records what came of it; only that one raises RetryBlock. */
@@ -236,6 +290,7 @@ export type CompiledBlock = Pick<Block, 'id' | 'upstream' | 'on_gate_fail'> & {
   readonly handler?: string
   readonly approval?: { readonly timeout_sec: number }
   readonly foreach?: Pick<Foreach, 'items' | 'max_concurrency'>
+  readonly wait?: Wait
   readonly retry?: Pick<RetryPolicy, 'max_attempts'>
 }
 

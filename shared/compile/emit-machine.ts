@@ -267,8 +267,8 @@ function blockBytes(block: CompiledBlock, emission: Emission, onward: Onward): n
 
 function isPlain(block: CompiledBlock): boolean {
   const { approval, asks, foreach, mode } = block
-  const isOwn = !opensChild(mode) && !isStep(block)
-  return approval === undefined && asks === undefined && foreach === undefined && isOwn
+  const isSingle = !opensChild(mode) && mode !== 'wait' && !isStep(block)
+  return approval === undefined && asks === undefined && foreach === undefined && isSingle
 }
 
 const SEPARATOR = '","'

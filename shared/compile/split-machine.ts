@@ -297,7 +297,8 @@ function addEventsOfBlock(sum: Sum, block: CompiledBlock): void {
   const tries = Math.max(1, retry?.max_attempts ?? 1)
   const asked = approval === undefined ? 0 : EVENTS.token
   // Of a fan-out each item waits for its own.
-  const waits = opensChild(mode) || (isStep(block) && foreach === undefined) ? EVENTS.token : 0
+  const awaits = opensChild(mode) || mode === 'wait' || (isStep(block) && foreach === undefined)
+  const waits = (awaits ? EVENTS.token : 0) + (mode === 'wait' ? EVENTS.block : 0)
   const surely =
     (EVENTS.block + waits + asked + (asks?.block ?? 0) * EVENTS.ask) * tries + (EVENTS.try - EVENTS.block) * (tries - 1)
   addEvents(sum, surely)

@@ -100,6 +100,30 @@ export interface Research {
   readonly keep_unsupported?: true
 }
 
+/**
+ * `mode: wait`: what the block waits for while nothing of it runs (docs/dag.md, "Wait"). `at` is an ISO time or one
+ * placeholder; `key` is a template; `match` is JSONata over `{event, inputs}`.
+ */
+export type Wait =
+  | { readonly kind: 'for'; readonly sec: number }
+  | { readonly kind: 'until'; readonly at: string }
+  | (WaitsForAnswer & {
+      readonly kind: 'event'
+      readonly name: string
+      readonly key?: string
+      readonly match?: string
+    })
+  | (WaitsForAnswer & { readonly kind: 'callback' })
+
+/** Of waits that somebody else ends: how long, and what it means when nobody did. */
+interface WaitsForAnswer {
+  readonly timeout_sec: number
+  readonly on_timeout: 'fail' | 'complete'
+}
+
+/** The output of a wait for a callback that is known before anything of the run is: a wire from it makes no order. */
+export const CALLBACK_URL = 'callback_url'
+
 /** What calls of providers may use in all; an absent cap is none. At least one is there. */
 export interface BudgetCaps {
   readonly tokens?: number
@@ -217,6 +241,7 @@ export type Block =
   | (BlockBase & { readonly mode: 'approval'; readonly approval: ApprovalPolicy })
   | (BlockBase & { readonly mode: 'dag'; readonly dag: ChildDag })
   | (BlockBase & { readonly mode: 'research'; readonly research: Research })
+  | (BlockBase & { readonly mode: 'wait'; readonly wait: Wait })
 
 /**
  * The normalised document: what the compiler, the handlers and the hash see. It is plain JSON: it is stored as an
@@ -270,6 +295,11 @@ export function judgingBlocks({ trust, claim, blockers }: CompletionSettings): R
 /** Whether a block's work is a run of its own, which it waits for (docs/adr/0024). */
 export function opensChild(mode: Block['mode'] | undefined): mode is 'dag' | 'research' {
   return mode === 'dag' || mode === 'research'
+}
+
+/** Whether this output of a block is there before the block is: the address of a callback. */
+export function isKnownOutput(block: Pick<Block, 'mode'> | undefined, output: string): boolean {
+  return block?.mode === 'wait' && output === CALLBACK_URL
 }
 
 /** What rules of `on_gate_fail` call a rejection, with `on_reject: route`: no gate of such a block may have this name. */

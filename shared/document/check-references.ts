@@ -1,3 +1,4 @@
+import type { Wait } from '../dag/dag.ts'
 import { serviceRequestTexts } from '../dag/service-request.ts'
 import { type TemplateReference, templateReferences } from '../dag/template.ts'
 import type { Problem } from '../text/document-problems.ts'
@@ -46,12 +47,12 @@ function refuseUndeclared(
 }
 
 /** Sections whose texts are rendered for each item of a fan-out. */
-const SEES_ITEMS: ReadonlySet<Path[number] | undefined> = new Set(['agent', 'deterministic'])
+const SEES_ITEMS: ReadonlySet<Path[number] | undefined> = new Set(['agent', 'deterministic', 'wait'])
 
 /** An item is there when the agent or the handler works on it, and neither when its list is made nor when a person is asked. */
 function checkItem({ problems }: Reading, name: string, path: Path, isThere: boolean): void {
   if (isThere) return
-  const text = `reads "inputs.${name}", an item of the fan-out; only "prompt" and "system" of the agent see items, and "path" and the request of a handler`
+  const text = `reads "inputs.${name}", an item of the fan-out; only "prompt" and "system" of the agent see items, "path" and the request of a handler, and "wait"`
   problems.push({ code: 'unknown_input', path, say: ({ place }) => ({ text: `${place} ${text}` }) })
 }
 
@@ -101,12 +102,18 @@ function childTexts(work: BlockDraft['work']): readonly (readonly [string | unde
       return [typeof text === 'string' ? text : undefined, ['dag', 'inputs', name]]
     })
   }
+  if (work?.mode === 'wait') return waitTexts(work.wait)
   if (work?.mode !== 'research') return []
   const { topic, hints } = work.research
   return [
     [topic, ['research', 'topic']],
     ...Object.entries(hints).map(([key, text]) => [text, ['research', 'hints', key]] as const),
   ]
+}
+
+function waitTexts(wait: Wait): readonly (readonly [string | undefined, Path])[] {
+  if (wait.kind === 'until') return [[wait.at, ['wait', 'until']]]
+  return wait.kind === 'event' ? [[wait.key, ['wait', 'event', 'key']]] : []
 }
 
 /** The port or run input a sound reference reads, unless it is an input of the block. */

@@ -28,7 +28,8 @@ const ALONE: readonly Keys[] = ['foreach', 'cache']
 
 /** Reads those keys of a block; what they name in other blocks is looked at when all blocks are read. */
 export function readFlow(reading: Reading, block: Mappable, path: Path, { ports, mode = 'ai', ...gates }: Known): Flow {
-  if (mode === 'approval' || mode === 'dag' || mode === 'research') refuseBeside(reading, block, mode, path)
+  if (mode === 'approval' || mode === 'dag' || mode === 'research') refuseBeside(reading, block, mode, path, ALONE)
+  if (mode === 'wait') refuseBeside(reading, block, mode, path, ['cache'])
   const when = readCondition(reading, block.when, [...path, 'when'], ['inputs'])
   const depends = readDepends(reading, block.depends, [...path, 'depends'])
   const on_gate_fail = readBounces(reading, block.on_gate_fail, [...path, 'on_gate_fail'], gates)
@@ -47,8 +48,14 @@ export function readFlow(reading: Reading, block: Mappable, path: Path, { ports,
   }
 }
 
-function refuseBeside({ problems }: Reading, block: Mappable, mode: 'approval' | 'dag' | 'research', path: Path): void {
-  for (const key of ALONE) {
+function refuseBeside(
+  { problems }: Reading,
+  block: Mappable,
+  mode: 'approval' | 'dag' | 'research' | 'wait',
+  path: Path,
+  keys: readonly Keys[],
+): void {
+  for (const key of keys) {
     if (block[key] === undefined) continue
     const say: Problem['say'] = ({ who }) => ({
       text: `${who} has "${key}", which does not go with mode "${mode}"`,

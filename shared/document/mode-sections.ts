@@ -1,8 +1,7 @@
-import jsonata from 'jsonata'
 import * as z from 'zod'
-import type { Agent, AgentRoute, ApprovalPolicy, ChildDag, Research } from '../dag/dag.ts'
+import type { Agent, AgentRoute, ApprovalPolicy, ChildDag, Research, Wait } from '../dag/dag.ts'
 import { HANDLERS, HANDLERS_BEYOND_PORTS, isStepPath, STEP_PATH } from '../dag/handlers.ts'
-import { isName, isReservedKey, LIMITS, NAME_RULE } from '../limits.ts'
+import { isName, isReservedKey, NAME_RULE } from '../limits.ts'
 import { PROMPT_TEMPLATES, type TemplateName } from '../prompts/templates.ts'
 import { ASKED_LIMITS, resolveBudgets } from '../research/payloads/intent.ts'
 import type { Problem } from '../text/document-problems.ts'
@@ -11,7 +10,9 @@ import { type Path, pathText } from '../text/source-position.ts'
 import { describeValue, didYouMean, listed, quoted, suggest } from '../text/wording.ts'
 import { findAgent } from './bind-agents.ts'
 import type { Ports } from './ports.ts'
+import { checkProgram } from './programs.ts'
 import { type Mapping, type Reading, readMapping, readMember, readSection, SECTIONS } from './sections.ts'
+import { readWait } from './wait-section.ts'
 
 /** Who does the work of an ai block; `undefined` when that is wrong or not said. */
 function readAgent(
@@ -289,6 +290,7 @@ export type Work =
   | { readonly mode: 'approval'; readonly approval: ApprovalPolicy }
   | { readonly mode: 'dag'; readonly dag: ChildDag }
   | { readonly mode: 'research'; readonly research: Research }
+  | { readonly mode: 'wait'; readonly wait: Wait }
 
 /** Modes with a section of their own, and who reads it. */
 const READERS = {
@@ -296,6 +298,7 @@ const READERS = {
   deterministic: { section: 'deterministic', read: readHandler },
   dag: { section: 'dag', read: readChild },
   research: { section: 'research', read: readResearch },
+  wait: { section: 'wait', read: readWait },
 } as const
 const MODES = [...Object.keys(READERS), 'approval']
 
@@ -322,14 +325,14 @@ export function readWork(
   const given = block[section]
   if (given !== undefined) {
     const work = read(reading, given, [...path, section], outputs)
-    if (work?.mode === 'deterministic') refuseCache(reading, block, path, work)
+    checkBeside(reading, block, path, work)
     return work
   }
   missingSection(reading, path, mode, section)
   return undefined
 }
 
-const SECTIONS_OF_MODES = ['deterministic', 'dag', 'research'] as const
+const SECTIONS_OF_MODES = ['deterministic', 'dag', 'research', 'wait'] as const
 
 function isMode(mode: Json): mode is keyof typeof READERS {
   return typeof mode === 'string' && Object.hasOwn(READERS, mode)
@@ -360,6 +363,22 @@ function refuseCache({ problems }: Reading, block: Mapping, path: Path, { handle
   problems.push({ code: 'mode_mismatch', path: [...path, 'cache'], on: 'key', say })
 }
 
+/** Keys of the block that do not go with what it does. */
+function checkBeside(reading: Reading, block: Mapping, path: Path, work: Work | undefined): void {
+  if (work?.mode === 'deterministic') refuseCache(reading, block, path, work)
+  if (work?.mode === 'wait') refuseItems(reading, block, path, work.wait)
+}
+
+/** Each item would have an address of its own, and the list it comes from is not known before the run. */
+function refuseItems({ problems }: Reading, block: Mapping, path: Path, { kind }: Wait): void {
+  if (kind !== 'callback' || block.foreach === undefined) return
+  const say: Problem['say'] = ({ who }) => ({
+    text: `${who} has "foreach", which does not go with a wait for a callback`,
+    hint: 'Wait for an event whose key is of the item, or let a child run of one callback do it for each item.',
+  })
+  problems.push({ code: 'mode_mismatch', path: [...path, 'foreach'], on: 'key', say })
+}
+
 function missingSection({ problems }: Reading, path: Path, mode: string, section: string): void {
   const say: Problem['say'] = ({ who }) => ({
     text: `${who} is of mode "${mode}", but has no section "${section}"`,
@@ -374,6 +393,7 @@ const SECTION_HINTS: Readonly<Record<string, string>> = {
   approval: 'Add approval: { prompt: .. }, or approval: true.',
   dag: 'Add dag: { name: .. }.',
   research: 'Add research: { topic: .. }.',
+  wait: 'Add wait: { for: 2h }, or until, event or callback.',
 }
 
 function refuseMode({ problems }: Reading, mode: Json, path: Path): void {
@@ -388,30 +408,4 @@ function refuseMode({ problems }: Reading, mode: Json, path: Path): void {
 function isNobody(approval: Json | undefined): boolean {
   if (approval === undefined || approval === false) return true
   return typeof approval === 'object' && approval !== null && (approval as Mapping).required === false
-}
-
-/**
- * The syntax of a `transform` program. It is parsed and never evaluated here: that needs the isolate and its limits.
- * Parsing is quadratic in the steps of a path (4,000 characters made for it: 0.2 s), so only the first
- * LIMITS.program_characters of a document are looked at; the rest is judged where it runs.
- */
-function checkProgram({ problems, spent }: Reading, program: string, path: Path): void {
-  spent.program_characters += program.length
-  if (spent.program_characters > LIMITS.program_characters) return
-  const why = syntaxError(program)
-  if (why === undefined) return
-  const say: Problem['say'] = ({ place }) => ({ text: `${place} is not JSONata: ${why}` })
-  problems.push({ code: 'malformed_expression', path, say })
-}
-
-function syntaxError(program: string): string | undefined {
-  try {
-    jsonata(program)
-    return undefined
-  } catch (cause) {
-    // jsonata throws plain objects {code, position, message}, and RangeError where brackets nest too deep.
-    const { message, position } = cause as { readonly message?: unknown; readonly position?: unknown }
-    const at = typeof position === 'number' ? ` (at character ${position})` : ''
-    return `${typeof message === 'string' ? message.slice(0, 200) : 'it cannot be read'}${at}`
-  }
 }

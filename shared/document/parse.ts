@@ -22,7 +22,7 @@ import type { PortDraft, Ports } from './ports.ts'
 import { readDocument } from './read-document.ts'
 import type { LocatedProgram, Reading } from './sections.ts'
 import { type DagWarning, dagWarnings, priceWarnings } from './warnings.ts'
-import { checkCycles, type InputTypes, inferTypes, reachability, readWires, type Wire } from './wires.ts'
+import { checkCycles, type InputTypes, inferTypes, isOrder, reachability, readWires, type Wire } from './wires.ts'
 
 export type ParseResult =
   | {
@@ -183,13 +183,14 @@ function checkDocument(
   if (draft === undefined) return reading
   const { inputs, blocks, byId } = draft
   const wires = readWires(reading, blocks, byId, draft.edges)
+  const order = wires.filter(isOrder)
   const types = inferTypes(reading, blocks, wires)
   checkGatePorts(reading, blocks, types)
   for (const block of blocks) checkHandler(reading, block, types)
-  checkCycles(reading, blocks, wires)
-  const reach = reachability(wires)
+  checkCycles(reading, blocks, order)
+  const reach = reachability(order)
   checkShownPorts(reading, blocks, byId, reach)
-  checkBounces(reading, byId, wires, reach)
+  checkBounces(reading, byId, order, reach)
   checkEntrypointsAndTerminals(reading, byId, draft, reach)
   const undeclared = new Set(blocks.flatMap((block) => [...checkTemplates(reading, block, types, inputs)]))
   for (const block of blocks) checkConditions(reading, block, types, inputs, undeclared)
@@ -260,7 +261,7 @@ function normalBlock(block: SoundDocument['blocks'][number], wires: readonly Wir
   }
   const outputs: Record<string, OutputPort> = {}
   for (const [name, port] of block.outputs) outputs[name] = { type: port.type ?? 'json', ...portCommon(port) }
-  const upstream = [...new Set(wires.map(({ from }) => from))]
+  const upstream = [...new Set(wires.filter(isOrder).map(({ from }) => from))]
     .sort((a, b) => a.index - b.index)
     .flatMap(({ id }) => id ?? [])
   const defined = { id, ...settled, inputs, outputs, upstream, ...work }

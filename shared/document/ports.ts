@@ -1,4 +1,4 @@
-import { PORT_TYPES, type PortType } from '../dag/dag.ts'
+import { CALLBACK_URL, PORT_TYPES, type PortType } from '../dag/dag.ts'
 import { isName, LIMITS, NAME_RULE } from '../limits.ts'
 import { type DescribedStep, type StepPorts, typesAgree } from '../steps/described-step.ts'
 import type { Problem } from '../text/document-problems.ts'
@@ -21,6 +21,7 @@ export function readBlockPorts(
     readonly mode?: Json | undefined
     readonly deterministic?: Json | undefined
     readonly foreach?: Json | undefined
+    readonly wait?: Json | undefined
   },
   path: Path,
 ): BlockPorts {
@@ -30,6 +31,8 @@ export function readBlockPorts(
   const outputs = readPorts(reading, 'output', block.outputs, [...path, 'outputs'])
   checkCount(reading, outputs.size, [...path, 'outputs'])
   for (const port of outputs.values()) if (port.type === undefined && !port.broken) refuseUntyped(reading, port.path)
+  if (block.mode === 'wait' && isCallback(block.wait))
+    return { inputs, outputs: callbackOutputs(reading, outputs, path) }
   if (block.mode === 'research') return { inputs, outputs: researchOutputs(reading, outputs, path) }
   return { inputs, outputs: block.mode === 'approval' ? decisionOutputs(reading, outputs, inputs, path) : outputs }
 }
@@ -98,6 +101,23 @@ function checkStepPorts({ problems }: Reading, side: 'input' | 'output', ports: 
       problems.push({ code: 'type_mismatch', path, say })
     }
   }
+}
+
+function isCallback(wait: Json | undefined): boolean {
+  return typeof wait === 'object' && wait !== null && 'callback' in wait && wait.callback === true
+}
+
+/** The address is an output that nobody has to declare, and that the body of the callback cannot give. */
+function callbackOutputs({ problems }: Reading, declared: Ports, path: Path): Ports {
+  const own = declared.get(CALLBACK_URL)
+  if (own?.type !== undefined && own.type !== 'string') {
+    const say: Problem['say'] = ({ place }) => ({
+      text: `${place} is declared ${own.type}, but an address is a string`,
+    })
+    problems.push({ code: 'type_mismatch', path: own.path, say })
+  }
+  const at = own?.path ?? [...path, 'outputs', CALLBACK_URL]
+  return new Map([...declared, [CALLBACK_URL, { ...own, path: at, broken: false, type: 'string', required: false }]])
 }
 
 function checkCount({ problems }: Reading, count: number, path: Path): void {

@@ -34,6 +34,12 @@ const composition: Schema = { anyOf: [{ enum: ['all', 'any'] }, ref('at_least'),
 const somebody: Schema = {
   anyOf: [['provider', 'model'], ['role'], ['capability'], ['specific']].map((required) => ({ required })),
 }
+const duration: Schema = {
+  anyOf: [
+    { type: 'string', pattern: '^(?:\\d{1,9}[smhd])+$' },
+    { type: 'integer', minimum: 1 },
+  ],
+}
 const someCap: Schema = { anyOf: [{ required: ['tokens'] }, { required: ['usd'] }] }
 /** Another mode than this one (the default: ai), or its section. */
 const modeRule = (mode: string, section: string): Schema => ({
@@ -81,13 +87,14 @@ export const PARTS: Readonly<
   block: {
     keys: {
       id: nameSchema,
-      mode: { enum: ['ai', 'deterministic', 'approval', 'dag', 'research'], default: 'ai' },
+      mode: { enum: ['ai', 'deterministic', 'approval', 'dag', 'research', 'wait'], default: 'ai' },
       inputs: named(portOf('input')),
       outputs: { ...named(portOf('output')), maxProperties: LIMITS.outputs_per_block },
       agent: ref('agent'),
       deterministic: ref('deterministic'),
       dag: ref('child'),
       research: ref('research'),
+      wait: ref('wait'),
       when: expression,
       depends: expression,
       foreach: ref('foreach'),
@@ -108,6 +115,7 @@ export const PARTS: Readonly<
         modeRule('approval', 'approval'),
         modeRule('dag', 'dag'),
         modeRule('research', 'research'),
+        modeRule('wait', 'wait'),
       ],
     },
   },
@@ -151,6 +159,22 @@ export const PARTS: Readonly<
   },
   child: { keys: { inputs: { ...objectSchema, propertyNames: nameSchema }, outputs: named(outputSchema) } },
   research: { keys: { hints: hintsSchema } },
+  wait: {
+    keys: {
+      for: duration,
+      until: { type: 'string', minLength: 1 },
+      event: ref('wait_event'),
+      timeout: { ...duration, default: LIMITS.wait_default_sec },
+    },
+    rules: { oneOf: ['for', 'until', 'event', 'callback'].map((key) => ({ required: [key] })) },
+  },
+  wait_event: {
+    keys: {
+      name: { type: 'string', pattern: '^[A-Za-z][A-Za-z0-9_.:/-]{0,127}$' },
+      key: { type: 'string', minLength: 1, maxLength: 256 },
+    },
+    required: ['name'],
+  },
 }
 
 interface SectionWords {
@@ -228,13 +252,14 @@ export const WORDS: Readonly<Record<Section, SectionWords>> = {
       ...EXTRAS,
       id: 'Unique in the document: a letter, then letters, digits, "_" or "-", 64 at most.',
       name: 'Shown to people. Default: the id.',
-      mode: 'What does the work: ai (a model), deterministic (a handler), approval (a person), dag (a child run), research (a question to the knowledge graph).',
+      mode: 'What does the work: ai (a model), deterministic (a handler), approval (a person), dag (a child run), research (a question to the knowledge graph), wait (nothing, until something happens).',
       inputs: 'Ports the block reads, by name.',
       outputs: 'Ports the block fills, by name.',
       agent: 'Which model does the work, and with which prompt (mode ai).',
       deterministic: 'Which handler does the work (mode deterministic).',
       dag: 'Which deployed DAG runs as a child (mode dag).',
       research: 'What is asked of the knowledge graph (mode research).',
+      wait: 'What is waited for (mode wait).',
       when: 'Expression over inputs. Anything but true skips the block.',
       depends:
         'Expression over outcomes of blocks, as in "plan.succeeded && (lint.succeeded || lint.skipped)". Default: all upstream blocks succeeded.',
@@ -392,6 +417,26 @@ export const WORDS: Readonly<Record<Section, SectionWords>> = {
       max_iterations: 'Rounds of further search where the evidence is not sufficient. Default: 5.',
       keep_unsupported:
         'Whether sentences of the answer that no evidence they cite says stay, each marked (unsupported). Default: false, they are left out.',
+    },
+  },
+  wait: {
+    section: 'What the block waits for: exactly one of for, until, event and callback. Nothing runs meanwhile.',
+    keys: {
+      for: 'How long: 90s, 2h, 1d12h, or a number of seconds.',
+      until: 'Until when: a time with its offset, or one placeholder such as "{{inputs.at}}".',
+      event: 'For which event, which somebody sends to POST /api/events; what it says becomes the outputs.',
+      callback:
+        'true: for one call of an address that only the output callback_url tells; its body becomes the outputs.',
+      timeout: 'How long for an event or a callback. Default: 7d.',
+      on_timeout: 'What it means when nothing came: the block fails, or completes without outputs. Default: fail.',
+    },
+  },
+  wait_event: {
+    section: 'Events of one name, those of one key, or those that match.',
+    keys: {
+      name: 'The name it is sent under.',
+      key: 'Only events of this key; a template over the inputs of this block.',
+      match: 'JSONata over event (id, name, key, at, payload) and inputs; anything but true is no match.',
     },
   },
 }

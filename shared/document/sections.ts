@@ -77,6 +77,7 @@ export const SECTIONS = {
     deterministic: any,
     dag: any,
     research: any,
+    wait: any,
     when: any,
     depends: any,
     foreach: any,
@@ -176,6 +177,17 @@ export const SECTIONS = {
   }),
   /** The section `dag` of `mode: dag`. */
   child: z.strictObject({ name: z.string().min(1).max(128), inputs: any, outputs: any }),
+  /** The section `wait` of `mode: wait`: exactly one of the first four. */
+  wait: z.strictObject({
+    for: any,
+    until: any,
+    event: any,
+    callback: flag,
+    timeout: any,
+    on_timeout: z.enum(['fail', 'complete']).optional(),
+  }),
+  /** Of a wait: which event of outside ends it. */
+  wait_event: z.strictObject({ name: any, key: any, match: z.string().min(1).max(LIMITS.match_characters).optional() }),
   /** The section `research` of `mode: research`. */
   research: z.strictObject({
     topic: z.string().max(ASKED_LIMITS.topic_characters).regex(/\S/, 'it is blank'),

@@ -1,4 +1,4 @@
-import type { PortType } from '../dag/dag.ts'
+import { isKnownOutput, type PortType } from '../dag/dag.ts'
 import { isName } from '../limits.ts'
 import { fitsPort } from '../runs/block-inputs.ts'
 import type { Problem } from '../text/document-problems.ts'
@@ -252,6 +252,11 @@ function connectDepends(
       return []
     })
   })
+}
+
+/** Whether `to` has to wait for `from`: not for what is known before anything runs. */
+export function isOrder({ from, output }: Wire): boolean {
+  return output === undefined || !isKnownOutput(from.work, output)
 }
 
 /** The type of every input; absent where a problem says why. */

@@ -12,7 +12,7 @@ import { defineInvariant } from './invariant.ts'
  * The states of a block, and those of an attempt a person is asked about: `asked`, `answered` (or so by items, which
  * share the question of their block), and `asked_twice` while its dispatch is asked about besides.
  */
-type State = BlockState | 'asked' | 'answered' | 'asked_twice'
+type State = BlockState | 'asked' | 'answered' | 'asked_twice' | 'waiting'
 type Moves = Readonly<Partial<Record<State, State>>>
 
 const CANCELLED: Moves = {
@@ -24,6 +24,7 @@ const CANCELLED: Moves = {
   asked: 'cancelled',
   answered: 'cancelled',
   asked_twice: 'cancelled',
+  waiting: 'cancelled',
 }
 
 /** An attempt goes on from its answer as from its work. */
@@ -38,6 +39,9 @@ const MOVES: Readonly<Partial<Record<EventType, Moves>>> = {
   'block:started': { ready: 'running', retrying: 'running' },
   'block:asked': { running: 'asked', answered: 'asked' },
   'block:resumed': { answered: 'running' },
+  'block:waiting': { running: 'waiting' },
+  'block:match_failed': { waiting: 'waiting' },
+  'block:woken': { waiting: 'running' },
   'budget:reserved': { running: 'running' },
   'budget:exceeded': WORKS,
   'step:started': { running: 'running' },

@@ -12,6 +12,7 @@ import type { Invariant, RunParts, StoredRun } from './invariant.ts'
 import { refs, storedBytes } from './objects.ts'
 import { lostOnce, stepBegins } from './steps.ts'
 import { headOfEvents, projections } from './stored-state.ts'
+import { waits } from './waits.ts'
 
 /** What one check found. `left_out`: why it could not be asked; then nothing is known, and it counts as no failure. */
 export interface Checked {
@@ -104,6 +105,7 @@ export const INVARIANTS: readonly Invariant[] = [
   storedBytes,
   stepBegins,
   lostOnce,
+  waits,
 ]
 
 /** The hash chain as a check of its own, number 0: it needs what only the store knows, how far it is closed. */

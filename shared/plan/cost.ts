@@ -145,6 +145,7 @@ export const FUNCTION_MB: Readonly<Record<string, number>> = {
   'wait-join': 256,
   'request-approval': 512,
   'open-child': 1_024,
+  'open-wait': 1_024,
   'close-module': 256,
   settle: 256,
   'nl-classify': 1_769,

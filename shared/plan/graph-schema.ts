@@ -6,7 +6,7 @@ const count = z.int().min(0)
 const NodeSchema = z.object({
   id: text,
   name: text,
-  mode: z.enum(['ai', 'deterministic', 'approval', 'dag', 'research']),
+  mode: z.enum(['ai', 'deterministic', 'approval', 'dag', 'research', 'wait']),
   layer: count.describe('Longest way to it, in blocks'),
   pre_gates: z.array(text).readonly(),
   post_gates: z.array(text).readonly(),

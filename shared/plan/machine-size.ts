@@ -65,6 +65,8 @@ export interface TaskCall {
   readonly need?: number
   readonly module?: number
   readonly phase?: string
+  /** The state goes on when somebody answers its token. */
+  readonly awaits: boolean
   /** It stands in an item of a foreach. */
   readonly isItem: boolean
   /** It stands in a bounce module: joins are kept per epoch. */
@@ -82,6 +84,7 @@ export function readTask({ Arguments }: TaskState): TaskCall {
     ...(need !== undefined && { need }),
     ...(module !== undefined && { module }),
     ...(phase !== undefined && { phase }),
+    awaits: 'token' in Payload,
     isItem: 'item' in Payload,
     isInModule: 'e' in Payload,
   }

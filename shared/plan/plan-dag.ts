@@ -1,7 +1,7 @@
 import type { Machine, State } from '../compile/asl.ts'
 import { type CompiledDag, compileDag } from '../compile/compile-dag.ts'
 import { bounceModules } from '../dag/bounce-modules.ts'
-import { type Block, type Dag, isJudged, opensChild } from '../dag/dag.ts'
+import { type Block, type Dag, isJudged, isKnownOutput, opensChild } from '../dag/dag.ts'
 import type { Routing } from '../document/bind-agents.ts'
 import { Fault } from '../errors.ts'
 import { LIMITS } from '../limits.ts'
@@ -87,7 +87,7 @@ function simulate(dag: Dag, compiled: CompiledDag, expectations: Expectations, m
   const byId = new Map(blocks.map((block) => [block.id, block]))
   const modules = bounceModules(blocks)
   return simulateMachine(machinesToSimulate(compiled), {
-    seconds: (id) => secondsOf(id, expectations),
+    seconds: (id) => secondsOf(id, expectations, byId.get(id)),
     items: (id) => {
       const block = byId.get(id)
       return block === undefined ? 0 : expectedItems(block, expectations)
@@ -108,23 +108,25 @@ function spanOf({ makespan }: SimulatedRun): number {
   )
 }
 
-function secondsOf(id: string, { durations, default_duration }: Expectations): number {
-  return Object.hasOwn(durations, id) ? (durations[id] ?? 0) : default_duration
+/** A wait for so long takes so long; when another one ends nobody knows before. */
+function secondsOf(id: string, { durations, default_duration }: Expectations, block: Block | undefined): number {
+  if (Object.hasOwn(durations, id)) return durations[id] ?? 0
+  return block?.mode === 'wait' && block.wait.kind === 'for' ? block.wait.sec : default_duration
 }
 
 /** From a block's start to its end: a foreach takes as many rounds as its concurrency needs. */
 function blockSeconds(block: Block, expectations: Expectations): number {
-  const seconds = secondsOf(block.id, expectations)
+  const seconds = secondsOf(block.id, expectations, block)
   const { foreach } = block
   if (foreach === undefined) return seconds
   return Math.ceil(expectedItems(block, expectations) / foreach.max_concurrency) * seconds
 }
 
-/** A child run works in functions of its own. */
+/** A child run works in functions of its own; nothing works while a block waits. */
 function workSeconds(block: Block, expectations: Expectations): number {
-  if (opensChild(block.mode)) return 0
+  if (opensChild(block.mode) || block.mode === 'wait') return 0
   const times = block.foreach === undefined ? 1 : expectedItems(block, expectations)
-  return times * secondsOf(block.id, expectations)
+  return times * secondsOf(block.id, expectations, block)
 }
 
 type PlannedMachines = Pick<
@@ -320,7 +322,7 @@ function plannedLimit(name: PlannedLimit['name'], used: number, most: number): P
 /** What the figures rest on besides what was told, in words for people. */
 function assumptionsOf({ blocks }: Dag, expectations: Expectations): readonly string[] {
   const { durations, default_duration, items } = expectations
-  const untold = blocks.filter(({ id }) => !Object.hasOwn(durations, id))
+  const untold = blocks.filter((block) => !Object.hasOwn(durations, block.id) && !isTimed(block))
   const asked = blocks.filter(({ approval }) => approval !== undefined)
   const unknown = blocks.filter(({ id, foreach }) => typeof foreach?.items === 'string' && !Object.hasOwn(items, id))
   const children = blocks.filter(({ mode }) => mode === 'dag')
@@ -331,8 +333,27 @@ function assumptionsOf({ blocks }: Dag, expectations: Expectations): readonly st
     ...aboutBlocks('people decide at once', asked),
     ...aboutBlocks('the list comes from the run: one item is counted', unknown),
     ...aboutBlocks('a child run, whose own transitions and costs are not counted', children),
+    ...aboutBlocks('waits, which takes its time and costs nothing meanwhile', blocks.filter(isWait)),
+    ...blocks.flatMap((block) => aboutAddresses(block, blocks)),
     ...aboutBlocks('a research run that finds its answer at once; only its costs are counted', chains),
   ]
+}
+
+function isWait({ mode }: Block): boolean {
+  return mode === 'wait'
+}
+
+function isTimed(block: Block): boolean {
+  return block.mode === 'wait' && block.wait.kind === 'for'
+}
+
+/** Wires that make no order. */
+function aboutAddresses({ id, inputs }: Block, blocks: readonly Block[]): readonly string[] {
+  return Object.values(inputs).flatMap(({ from }) => {
+    const source = blocks.find((block) => block.id === from?.block)
+    if (from === undefined || !isKnownOutput(source, from.output)) return []
+    return [`known before anything runs, so that nobody waits for it: ${from.block}.${from.output} of ${id}`]
+  })
 }
 
 function aboutBlocks(assumption: string, blocks: readonly Block[]): readonly string[] {

@@ -13,7 +13,7 @@ export interface SimulatedRun {
   readonly executions: readonly ExecutionTally[]
   /** Invocations by placeholder, `RunBlock`. */
   readonly calls: Readonly<Record<string, number>>
-  /** Invocations of run-block, open-step or open-child that do a block's work: one each item of a foreach. */
+  /** Invocations of run-block, open-step, open-child or open-wait that do a block's work: one each item of a foreach. */
   readonly works: number
   /** The most blocks and items that were at work at once. */
   readonly at_once: number
@@ -155,6 +155,12 @@ const ACTS: Readonly<Record<string, Act>> = {
   },
   OpenChild: work,
   OpenStep: work,
+  OpenWait(walk, frame, { awaits, block = '' }) {
+    if (!awaits) return goOn(walk, frame)
+    // It takes its time and no slot.
+    walk.works += 1
+    walk.agenda.put(walk.agenda.now() + walk.outcomes.seconds(block), frame)
+  },
   RequestApproval: goOn,
   WaitJoin(walk, frame, call) {
     const tally = joinOf(walk, frame, call, call.join ?? '')

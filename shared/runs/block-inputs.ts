@@ -167,6 +167,8 @@ function workOf(block: Block): unknown {
       return block.dag.inputs
     case 'research':
       return block.research
+    case 'wait':
+      return block.wait
     default:
       return {}
   }

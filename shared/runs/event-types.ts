@@ -162,6 +162,28 @@ const EVENT_ROWS: { readonly [T in EventType]: EventRow<T> } = {
     fold: (draft, event) => changeBlock(draft, event, runningChange(event)),
     item: 'running',
   },
+  'block:waiting': {
+    words: ({ data }, say) => `waits for ${waitWords(data)} until ${say.moment(data.until)}`,
+    tone: 'wait',
+    fold: (draft, event) => {
+      const { inputs_ref: _, after_at: __, after_id: ___, ...wait } = event.data
+      changeBlock(draft, event, { wait: { ...wait, since: event.at } })
+    },
+    item: 'running',
+  },
+  'block:match_failed': {
+    words: ({ data: { event_id, reason } }) => `event ${event_id} is no match: ${reason}`,
+    tone: 'warn',
+  },
+  'block:woken': {
+    words: ({ data }) => WOKEN[data.by](data),
+    fold: (draft, event) => {
+      const { wait } = draft.blocks.get(event.block_id ?? '') ?? {}
+      if (wait !== undefined)
+        changeBlock(draft, event, { wait: { ...wait, ended_by: event.data.by, ended_at: event.at } })
+    },
+    item: 'running',
+  },
   'block:completed': {
     words: ({ data: { cached_from } }) =>
       cached_from === undefined ? 'completed' : `completed: kept result of ${cached_from}`,
@@ -386,6 +408,18 @@ const ASKED = {
   budget: 'the budget of the run',
   lost_step: 'work that was lost in the middle',
 } as const
+/** `event "order.paid" of key 4711`, for people. */
+export function waitWords({ for: kind, name, key }: Pick<EventData<'block:waiting'>, 'for' | 'name' | 'key'>): string {
+  if (kind === 'time') return 'its time'
+  return kind === 'callback' ? 'its callback' : `event ${name}${key === undefined ? '' : ` of key ${key}`}`
+}
+
+const WOKEN: Readonly<Record<EventData<'block:woken'>['by'], (data: EventData<'block:woken'>) => string>> = {
+  time: () => 'its time has come',
+  event: ({ event_id }) => `event ${event_id} came`,
+  callback: () => 'its callback came',
+}
+
 const EXPIRED = { reject: 'counts as a no', fail: 'the block fails', approve: 'counts as a yes' } as const
 
 function tokenWords(tokens: number): string {

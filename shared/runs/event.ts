@@ -46,6 +46,9 @@ const time = z.iso.datetime()
 export const StoredValueSchema = z.strictObject({ ref: text, sha256: text, bytes: count })
 export type StoredValue = z.infer<typeof StoredValueSchema>
 
+/** What a wait is for, and what ended it. */
+export const WAITS_FOR = ['time', 'event', 'callback'] as const
+
 const GATE_STATUSES = ['passed', 'failed', 'error', 'waived'] as const
 
 /**
@@ -206,6 +209,28 @@ const DATA = {
   }),
   /** It goes on with its work after a yes. */
   'block:resumed': z.strictObject({ approval_id: text, ...held }),
+  /** Nothing of it runs until what it waits for comes, or its time. */
+  'block:waiting': z.strictObject({
+    for: z.enum(WAITS_FOR),
+    until: time,
+    name: text.optional(),
+    key: text.optional(),
+    /** What it works with, fixed when it began: its `match` and its post-gates see nothing else. */
+    inputs_ref: text,
+    /** The event an earlier attempt or pass was woken by: neither it nor what came before it wakes this one. */
+    after_at: time.optional(),
+    after_id: text.optional(),
+  }),
+  /** An event of its name that its `match` could not judge, which counts as none. The first few are told. */
+  'block:match_failed': z.strictObject({ event_id: text, reason: text }),
+  /** What it waited for is there, or its time has come. */
+  'block:woken': z.strictObject({
+    by: z.enum(WAITS_FOR),
+    /** Of an event or a callback: when it came, and what it said. */
+    came_at: time.optional(),
+    event_id: text.optional(),
+    payload: StoredValueSchema.optional(),
+  }),
   /** `cached_from`: the run whose result stands in for a dispatch. */
   'block:completed': z.strictObject({ cached_from: text.optional(), spent: used.optional() }),
   'block:failed': blockEnded,

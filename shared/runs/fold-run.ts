@@ -61,6 +61,7 @@ function itemAfter(event: RunEvent): ItemFold | undefined {
   const state = eventRow(event)?.item
   if (state === undefined) return undefined
   const { attempt } = eventPosition(event)
+  if (event.type === 'block:waiting') return { state, attempt, waits: true }
   if (event.type !== 'block:retrying' && event.type !== 'block:failed') return { state, attempt }
   const { code, reason } = event.data
   return { state, attempt, error: { code, reason } }

@@ -1,7 +1,7 @@
 import type { Declared } from '../auth/principal.ts'
 import type { BounceModule } from '../dag/bounce-modules.ts'
 import type { RunBudget } from './budget.ts'
-import { hasOpenQuestion, laneOwner, type Outcome, readOrdinal } from './lane.ts'
+import { hasOpenQuestion, isOpenWait, laneOwner, type Outcome, readOrdinal } from './lane.ts'
 
 /** Stored run states; `paused_approval` is derived on read, never stored. */
 export const RUN_STATES = ['running', 'completed', 'partial', 'blocked', 'failed', 'cancelled', 'iterated'] as const
@@ -63,6 +63,8 @@ export type OutboxEntry = { readonly id: string; readonly at: string } & (
   | { readonly kind: 'answer_parent' }
   /** A block that was stopped alone: its child run, if it waits for one, is stopped too. */
   | { readonly kind: 'stop_child'; readonly child: string; readonly cause: string }
+  /** A wait has ended, or was stopped: its task tokens are answered. */
+  | { readonly kind: 'answer_wait'; readonly wait: string }
   /** Gives back the run's slot among the active ones; the oldest queued run takes it. */
   | { readonly kind: 'release_lease' }
   /** The end of the run's hash chain is put where nobody can rewrite it (anchors.ts). */
@@ -202,34 +204,53 @@ export function itemsNow({ lanes, running }: Pick<Head, 'lanes' | 'running'>, bl
     const place = readOrdinal(lane)
     if (owner?.block !== block || owner.item === undefined || place.epoch !== epoch) continue
     if (place.outcome === 'failed') now.failed += 1
-    else if (place.outcome === undefined && (running.includes(key) || hasOpenQuestion(lane))) now.at_work += 1
+    else if (isAtWork(key, lane, running)) now.at_work += 1
   }
   return now
 }
 
-/** States that are derived on read, never stored: before a queued run's first block, and while only people can move it on. */
-export const SHOWN_STATES = ['pending', 'paused_approval'] as const
+function isAtWork(key: string, lane: number, running: readonly string[]): boolean {
+  if (readOrdinal(lane).outcome !== undefined) return false
+  return running.includes(key) || hasOpenQuestion(lane) || isOpenWait(lane)
+}
+
+/** States that are derived on read, never stored: before a queued run's first block, and while only people, or what it waits for, can move it on. */
+export const SHOWN_STATES = ['pending', 'paused_approval', 'waiting'] as const
 export type ShownState = RunState | (typeof SHOWN_STATES)[number]
 
 /**
  * The state people see: `pending` is a queued run; `paused_approval` is a running run in which an approval is pending and
- * no block is claimed, retrying or in flight, but for attempts that wait for such an answer themselves. It is never
- * stored.
+ * no block is claimed, retrying or in flight, but for attempts that wait for such an answer themselves; `waiting` is one
+ * in which nobody is asked and everything that could run waits as its document says. Neither is ever stored.
  */
 export function shownState(head: Head): ShownState {
   if (head.queued === true && head.state === 'running') return 'pending'
   if (head.state !== 'running' || head.running.length > 0) return head.state
   const asked = Object.values(head.approvals).flatMap(({ status, block }) => (status === 'pending' ? [block] : []))
-  if (asked.length === 0) return head.state
-  return isBusy(head, new Set(asked)) ? head.state : 'paused_approval'
+  if (asked.length === 0 && openWaits(head).length === 0) return head.state
+  if (isBusy(head, new Set(asked))) return head.state
+  return asked.length === 0 ? 'waiting' : 'paused_approval'
 }
 
-/** A fan-out whose items wait for an answer waits with them: further ones begin behind those. */
+/** While a run is in one of these states its deadline stands still. */
+export function isPaused(head: Head): boolean {
+  const state = shownState(head)
+  return state === 'paused_approval' || state === 'waiting'
+}
+
+/** Lanes of blocks, or items, that wait. A claim that is in flight may have such an ordinal too. */
+export function openWaits({ lanes, running }: Pick<Head, 'lanes' | 'running'>): readonly string[] {
+  return Object.entries(lanes).flatMap(([key, lane]) => {
+    return isOpenWait(lane) && laneOwner(key) !== undefined && !running.includes(key) ? [key] : []
+  })
+}
+
+/** A fan-out whose items wait, for an answer or as its document says, waits with them: further ones begin behind those. */
 function isBusy({ lanes }: Head, asked: ReadonlySet<number>): boolean {
   const open = Object.entries(lanes).flatMap(([key, lane]) => {
     const owner = laneOwner(key)
     if (owner === undefined || readOrdinal(lane).outcome !== undefined) return []
-    return [{ ...owner, waits: hasOpenQuestion(lane) && asked.has(owner.block) }]
+    return [{ ...owner, waits: isOpenWait(lane) || (hasOpenQuestion(lane) && asked.has(owner.block)) }]
   })
   const waiting = new Set(open.flatMap(({ block, item, waits }) => (waits && item !== undefined ? [block] : [])))
   return open.some(({ block, item, waits }) => !waits && (item !== undefined || !waiting.has(block)))

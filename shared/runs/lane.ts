@@ -36,6 +36,10 @@ export const PHASE = {
   /** The work of a step has begun, which reserves nothing itself; the 18 after it: how far it is. */
   begun: 20,
   output: 30,
+  /** And the 6 after it: a wait that is open, and events that its `match` could not judge. */
+  waiting: 31,
+  /** What a wait was for has come, or its time. */
+  woken: 38,
   gates: 40,
   retrying: 50,
   /** A person is asked about the attempt: the last step of its leg, unless the block ends here. */
@@ -82,6 +86,12 @@ export const LAST_LEG = 9
 export function hasOpenQuestion(value: number): boolean {
   const { leg, phase } = readOrdinal(value)
   return phase === PHASE.asked || (leg > 0 && phase < PHASE.claimed)
+}
+
+/** Whether a wait is open: nothing of ours runs for it. Reservations of other blocks have such phases while they run. */
+export function isOpenWait(value: number): boolean {
+  const { phase } = readOrdinal(value)
+  return phase >= PHASE.waiting && phase < PHASE.woken
 }
 
 /** The leg in which whoever works on the lane as it stands writes. */

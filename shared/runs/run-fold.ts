@@ -30,6 +30,15 @@ export interface ItemFold {
   readonly state: BlockState
   readonly attempt: number
   readonly error?: { readonly code: string; readonly reason: string }
+  /** It waits, as its document says. */
+  readonly waits?: true
+}
+
+/** A wait as its events tell it. */
+export type WaitFold = Pick<EventData<'block:waiting'>, 'for' | 'until' | 'name' | 'key'> & {
+  readonly since: string
+  readonly ended_by?: EventData<'block:woken'>['by']
+  readonly ended_at?: string
 }
 
 /** A block that appears in events. Gates, outputs and error are those of its newest attempt. */
@@ -54,6 +63,8 @@ export interface BlockFold {
   readonly log?: NonNullable<EventData<'block:output'>['log']>
   /** The child run of its newest attempt (mode dag). */
   readonly child?: string
+  /** What it waits for, or what it waited for in its newest attempt, and what ended that (mode wait). */
+  readonly wait?: WaitFold
   /** The run whose result stands in for a dispatch. */
   readonly cached_from?: string
   /** While skipped: the upstream blocks that did not complete. */

@@ -46,10 +46,21 @@ export interface BlockProjection {
   readonly inputs_hash?: string
   /** What a completed attempt's outputs came of, for the run that takes them over. */
   readonly made?: OutputOrigin
+  /** mode wait: what this attempt waits for, and what came. */
+  readonly wait?: WaitNote
   /** While a person is asked about this attempt, and until what follows from the answer is told. */
   readonly asked?: AskedNote
   /** What this attempt has reserved and not settled: who finds it lost settles it as spent. */
   readonly reserved?: Amount
+}
+
+/** A wait as whoever ends it needs it: the events of its attempt say the same. */
+export type WaitNote = EventData<'block:waiting'> & {
+  /** ISO time. */
+  readonly since: string
+  readonly came?: EventData<'block:woken'>
+  /** Ids of events its `match` could not judge. */
+  readonly unjudged?: readonly string[]
 }
 
 /** What a block:asked says that its answer is acted on with. */

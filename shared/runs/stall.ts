@@ -3,7 +3,7 @@ import { leafChecks } from '../gates/check-composition.ts'
 import type { RunEvent } from './event.ts'
 import { foldRun } from './fold-run.ts'
 import { eventPosition, type StepFold } from './run-fold.ts'
-import { movingBlocks } from './waiting.ts'
+import { hasOpenWait, movingBlocks } from './waiting.ts'
 
 /** When a run counts as stalled if nothing happens until then (milliseconds since 1970), and what was to go on. */
 export interface Stall {
@@ -26,8 +26,8 @@ const CALL_MS = 930_000
 /**
  * The stall watchdog's verdict on a live run that owes no start and waits for no child run: `since` is when anything
  * last happened in it (an event of it or of its children, its release from the queue). A retry that is not due yet, an
- * attempt inside its own timeout and gates that ask the world are waited for; undefined where a person is
- * (docs/operate.md, "Stalls").
+ * attempt inside its own timeout and gates that ask the world are waited for; undefined where a person is, or what
+ * a block waits for (docs/operate.md, "Stalls").
  */
 export function findStall(
   dag: Dag,
@@ -36,7 +36,7 @@ export function findStall(
   { stall_ms, max_block_ms }: StallRules,
 ): Stall | undefined {
   const fold = foldRun(events)
-  if (Object.values(fold.approvals).some(({ status }) => status === 'pending')) return undefined
+  if (Object.values(fold.approvals).some(({ status }) => status === 'pending') || hasOpenWait(fold)) return undefined
   const moving = movingBlocks(dag, fold)
   const byId = new Map(dag.blocks.map((block) => [block.id, block]))
   const resumed = resumedAt(events)

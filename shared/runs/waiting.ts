@@ -1,5 +1,6 @@
 import { type BounceModule, bounceModules } from '../dag/bounce-modules.ts'
 import type { Block, Dag } from '../dag/dag.ts'
+import { waitWords } from './event-types.ts'
 import type { AskedAbout } from './head.ts'
 import { NO_TRY } from './retry.ts'
 import type { BlockFold, RunFold, StepFold } from './run-fold.ts'
@@ -104,10 +105,12 @@ const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'skipped', 'c
 
 function workWords(
   mode: Block['mode'],
-  { child, item_count, items = {} }: BlockFold,
+  { child, item_count, items = {}, wait }: BlockFold,
   since: string | undefined,
   now: number,
 ): string {
+  if (wait !== undefined && wait.ended_at === undefined)
+    return `waits for ${waitWords(wait)} since ${wait.since}, until ${wait.until}`
   const run = mode === 'research' ? 'research' : 'child run'
   if (child !== undefined) return `waits for ${run} ${child}${since === undefined ? '' : ` since ${since}`}`
   const work = since === undefined ? 'running' : `running for ${elapsed(now - Date.parse(since))}`
@@ -196,7 +199,19 @@ export function isWaitingForPeople(dag: Dag, fold: RunFold): boolean {
   return fold.state === 'running' && isAsked && movingBlocks(dag, fold).length === 0
 }
 
-/** Blocks that are running, retrying, ready or about to start, in document order. */
+/** Whether only what its waits are for can move the run on: nobody is asked, and nothing else is to go on. */
+export function isWaiting(dag: Dag, fold: RunFold): boolean {
+  return fold.state === 'running' && hasOpenWait(fold) && movingBlocks(dag, fold).length === 0
+}
+
+/** Whether a block or an item of one waits as its document says. */
+export function hasOpenWait({ blocks }: Pick<RunFold, 'blocks'>): boolean {
+  return Object.values(blocks).some((block) => {
+    return isWaitOpen(block) || Object.values(block.items ?? {}).some(({ waits }) => waits === true)
+  })
+}
+
+/** Blocks that are running, retrying, ready or about to start, in document order; not those that wait. */
 export function movingBlocks(dag: Dag, fold: RunFold): readonly Block[] {
   const modules = bounceModules(dag.blocks)
   const asked = new Set(pendingBlocks(fold))
@@ -223,15 +238,20 @@ function isMoving(
   const block = foldedBlock(fold, id)
   // Between block:asked and the question itself its machine is about to ask.
   if (block?.state === 'paused_approval') return !asked.has(id)
-  if (block !== undefined && asked.has(id) && itemsWait(block)) return false
+  if (block !== undefined && (isWaitOpen(block) || itemsWait(block, asked.has(id)))) return false
   if (block !== undefined && block.state !== 'pending') return MOVING.has(block.state)
   return waitedFor(id, upstream, modules).every((other) => ENDED.has(foldedBlock(fold, other)?.state ?? 'pending'))
 }
 
 /** Whether nothing of a fan-out is under way but items that wait for an answer: further ones begin behind those. */
-function itemsWait({ items = {} }: BlockFold): boolean {
-  const states = Object.values(items).map(({ state }) => state)
-  return states.includes('paused_approval') && !states.some((state) => MOVING.has(state))
+function itemsWait({ items = {} }: BlockFold, asked: boolean): boolean {
+  const all = Object.values(items)
+  const waits = all.some(({ state, waits }) => waits === true || (asked && state === 'paused_approval'))
+  return waits && !all.some(({ state, waits }) => waits !== true && MOVING.has(state))
+}
+
+function isWaitOpen({ state, wait }: BlockFold): boolean {
+  return state === 'running' && wait !== undefined && wait.ended_at === undefined
 }
 
 /** From outside, a bounce module is waited for as a whole: it may still send back what has ended. */

@@ -41,6 +41,7 @@ function isSchema(value: unknown): value is Schema {
 export const SETTINGS_WORDS: Readonly<Record<string, string>> = {
   version: 'Version of this file: 1.',
   port: 'Port of `sluice start` on 127.0.0.1; 0 takes a free one.',
+  public_url: 'Where others reach this place, as https://HOST/STAGE; addresses of callbacks begin so.',
   data_dir: 'Folder of runs, events and objects of the local place.',
   dags: 'Folders whose *.yaml are documents that runs start from by name.',
   inputs_dir: 'The one folder that runs of the local place may read files from.',

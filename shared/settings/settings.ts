@@ -18,6 +18,13 @@ import { WebhookSettingsSchema } from '../webhooks/settings.ts'
 /** sluice.yaml (docs/operate.md, "Settings"): everything optional, unknown keys refused. */
 const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/)
 
+/** Scheme, host and path of the API, without an end: `https://sluice.example.com`, or an API Gateway's with its stage. */
+const PublicUrlSchema = z
+  .url({ protocol: /^https?$/, error: 'it must be an http or https URL' })
+  .max(500)
+  .refine((url) => !/[?#\s]/.test(url) && !/@/.test(url), 'it must have no query, fragment or user')
+  .transform((url) => url.replace(/\/+$/, ''))
+
 /** Where the record of a run is kept from whoever runs the place (docs/adr/0067). Only a stage on AWS has such a where. */
 const AuditSettingsSchema = z.strictObject({
   /** `s3-object-lock`: the end of each run's hash chain is put into a bucket that gives nothing back before its time. */
@@ -29,6 +36,8 @@ const AuditSettingsSchema = z.strictObject({
 export const SettingsSchema = z.strictObject({
   version: z.literal(1).default(1),
   port: z.int().min(0).max(65_535).default(4040),
+  /** Where others reach this place: addresses of callbacks begin so (docs/dag.md, "Wait"). */
+  public_url: PublicUrlSchema.optional(),
   data_dir: z.string().min(1).default('.sluice'),
   dags: z.array(z.string().min(1)).default(['dags']),
   inputs_dir: z.string().min(1).default('inputs'),

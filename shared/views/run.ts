@@ -11,7 +11,7 @@ import type { ApprovalFold, BlockFold, RunFold, StepFold } from '../runs/run-fol
 import { type Meta, type ParentLink, type RunLink, type RunRole, runRole } from '../runs/run-store.ts'
 import type { ApprovalItem, BlockState, RunChanges } from '../runs/run-store-items.ts'
 import { shownPrice } from '../runs/usage-cost.ts'
-import { isWaitingForPeople, type Waiting, waitingWords } from '../runs/waiting.ts'
+import { isWaiting, isWaitingForPeople, type Waiting, waitingWords } from '../runs/waiting.ts'
 
 /** What GET run is made of; `events` are all events of the run, `approvals` what people were shown, if it was read. */
 interface RunParts {
@@ -186,7 +186,8 @@ function endOf({
 
 function stateOf(dag: Dag, fold: RunFold): ShownState {
   if (fold.queued === true) return 'pending'
-  return isWaitingForPeople(dag, fold) ? 'paused_approval' : fold.state
+  if (isWaitingForPeople(dag, fold)) return 'paused_approval'
+  return isWaiting(dag, fold) ? 'waiting' : fold.state
 }
 
 function blockAnswer({ id, retry }: Block, fold: RunFold): BlockAnswer {

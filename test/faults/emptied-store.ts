@@ -3,12 +3,18 @@ import { openDatabase } from '../../infra/local/database.ts'
 import { forgetRunNumbers } from '../../infra/local/run-store/query.ts'
 import { openRunStore } from '../../infra/local/run-store/run-store.ts'
 import { openTokens } from '../../infra/local/tokens.ts'
+import { openWaits } from '../../infra/local/waits.ts'
 import type { Tokens } from '../../shared/auth/token.ts'
 import type { RunStore } from '../../shared/runs/run-store.ts'
+import type { WaitStore } from '../../shared/runs/wait-store.ts'
+
+/** Where the simulated place is reached. */
+export const SIMULATED_ADDRESS = 'https://simulated.example'
 
 interface Emptied {
   readonly store: RunStore
   readonly tokens: Tokens
+  readonly waits: WaitStore
   close(): void
 }
 
@@ -19,6 +25,7 @@ interface Made {
   readonly db: DatabaseSync
   readonly store: RunStore
   readonly tokens: Tokens
+  readonly waits: WaitStore
   /** Of the seed it serves. */
   readonly clock: { now: () => number }
   readonly tables: readonly string[]
@@ -32,6 +39,7 @@ export function openEmptied(now: () => number): Emptied {
     // Whoever keeps something for a store keeps it for this seed.
     store: { ...made.store },
     tokens: { ...made.tokens },
+    waits: { ...made.waits },
     close() {
       for (const table of made.tables) made.db.exec(`DELETE FROM ${table}`)
       forgetRunNumbers(made.db)
@@ -45,6 +53,9 @@ function make(): Made {
   const store = openRunStore(db)
   const clock = { now: Date.now }
   const tokens = openTokens(db, { now: () => clock.now() })
+  // What addresses are signed with must not differ from one run of a seed to the next.
+  const random = (bytes: number) => new Uint8Array(bytes).fill(7)
+  const waits = openWaits(db, { now: () => clock.now() }, { url: SIMULATED_ADDRESS }, random)
   const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all()
-  return { db, store, tokens, clock, tables: tables.map(({ name }) => String(name)) }
+  return { db, store, tokens, waits, clock, tables: tables.map(({ name }) => String(name)) }
 }

@@ -1,8 +1,9 @@
 import { runStoreOn } from '../../functions/aws/run-store/run-store.ts'
 import { tokensOn } from '../../functions/aws/tokens.ts'
+import { waitsOn } from '../../functions/aws/waits.ts'
 import { createWaker } from '../../infra/local/waker.ts'
 import type { RunKey, RunStore } from '../../shared/runs/run-store.ts'
-import { openEmptied } from './emptied-store.ts'
+import { openEmptied, SIMULATED_ADDRESS } from './emptied-store.ts'
 import { createStaleReads, faultyClient } from './faulty-client.ts'
 import { createItemStore } from './item-store/create-item-store.ts'
 import type { Mutant } from './mutant.ts'
@@ -27,14 +28,14 @@ const PARTS: Readonly<Partial<Record<keyof RunStore, readonly Part[]>>> = {
 }
 
 /** A run store as sandboxes open it, and as it is behind no fault. */
-export type Opened = Pick<SharedPorts, 'openRuns' | 'openTokens' | 'storeTakesTurns'> &
+export type Opened = Pick<SharedPorts, 'openRuns' | 'openTokens' | 'openWaits' | 'storeTakesTurns'> &
   Partial<Pick<SharedPorts, 'waker'>> & { readonly raw: RunStore; close(): void }
 
 /** Told of each write: what it may change, and of which run; '' where it is of none. */
 export type Note = (part: Part, run_id: string) => void
 
 export function openSqlite(sim: Sim, mutant: Mutant | undefined, note: Note): Opened {
-  const { store: raw, tokens, close } = openEmptied(() => sim.scheduler.now())
+  const { store: raw, tokens, waits, close } = openEmptied(() => sim.scheduler.now())
   const seen = Object.fromEntries(
     Object.entries(raw).map(([name, work]) => {
       const parts = PARTS[name as keyof RunStore] ?? ['head']
@@ -43,7 +44,8 @@ export function openSqlite(sim: Sim, mutant: Mutant | undefined, note: Note): Op
   )
   const store = seen as unknown as RunStore
   const { runs, waker } = createWaker(mutant?.store?.(store) ?? store, sim.scheduler)
-  return { openRuns: () => runs, openTokens: () => tokens, storeTakesTurns: false, waker, raw, close }
+  const opened = { openRuns: () => runs, openTokens: () => tokens, openWaits: () => waits }
+  return { ...opened, storeTakesTurns: false, waker, raw, close }
 }
 
 function noting(work: (...args: never[]) => unknown, parts: readonly Part[], note: Note) {
@@ -79,7 +81,8 @@ export function openTable(sim: Sim, mutant: Mutant | undefined, written: Note, w
     clock: plain,
     ids: { random: (n) => new Uint8Array(n) },
   })
-  return { openRuns, openTokens, storeTakesTurns: true, raw, close: items.drop }
+  const openWaits = (clock: Parameters<typeof on>[0]) => waitsOn(on(clock), SIMULATED_ADDRESS)
+  return { openRuns, openTokens, openWaits, storeTakesTurns: true, raw, close: items.drop }
 }
 
 function tableInMemory(): WireTable {

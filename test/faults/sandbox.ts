@@ -17,9 +17,11 @@ import {
 import type { Sim } from './sim.ts'
 
 /** The ports all sandboxes share, behind no fault; stores and waker are opened for each sandbox. */
-export interface SharedPorts extends Omit<World, 'clock' | 'ids' | 'log' | 'runs' | 'waker' | 'tokens' | 'health'> {
+export interface SharedPorts
+  extends Omit<World, 'clock' | 'ids' | 'log' | 'runs' | 'waker' | 'tokens' | 'waits' | 'health'> {
   openRuns(clock: Clock): World['runs']
   openTokens(clock: Clock): World['tokens']
+  openWaits(clock: Clock): World['waits']
   /** Its client waits for turns itself. */
   readonly storeTakesTurns: boolean
   /** Where processes can be woken; else the waker of a sandbox only waits. */
@@ -38,6 +40,7 @@ const RISKY: PointKinds = { before: ['slow', ...DEATHS, 'refused'], after: [...D
 const KINDS: Readonly<Record<string, PointKinds>> = {
   runs: RISKY,
   tokens: RISKY,
+  waits: RISKY,
   objects: RISKY,
   uploads: RISKY,
   graph: RISKY,
@@ -58,7 +61,7 @@ const KINDS: Readonly<Record<string, PointKinds>> = {
   clock: CALMLY,
 }
 /** Answered at once, without a promise: no points. */
-const SYNCHRONOUS = new Set(['holderGone', 'names', 'get', 'now'])
+const SYNCHRONOUS = new Set(['holderGone', 'names', 'get', 'now', 'address'])
 
 /** A World of its own for one sandbox of a function, with the ports its catalog line lists; asking for others is a Bug. */
 export function openSandbox(sim: Sim, name: string, shared: SharedPorts, boot: string): Sandbox {
@@ -68,6 +71,7 @@ export function openSandbox(sim: Sim, name: string, shared: SharedPorts, boot: s
   const open: Readonly<Record<string, () => unknown>> = {
     runs: () => guard('runs', shared.openRuns(clock)),
     tokens: () => guard('tokens', shared.openTokens(clock)),
+    waits: () => guard('waits', shared.openWaits(clock)),
     providers: () =>
       guardedProviders(sim, name, shared.providers, (provider) => guard('providers', provider) as Provider),
     waker: () => guard('waker', shared.waker ?? openCloudWaker({ clock })),
@@ -116,6 +120,7 @@ const PORTS = [
   'slack',
   'webhooks',
   'tokens',
+  'waits',
 ] as const
 
 function guarded(sim: Sim, name: string, port: string, real: object, shared: SharedPorts): object {

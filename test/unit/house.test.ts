@@ -116,11 +116,12 @@ describe('arrows', () => {
 
 describe('purity', () => {
   const node = /^node:/
-  test('shared touches no clock, randomness, environment or Node module but node:crypto where hashes and cursors are made', () => {
+  test('shared touches no clock, randomness, environment or Node module but node:crypto where hashes, cursors and addresses are made', () => {
     const inShared = ({ path }: Source) => path.startsWith('shared/')
     expect(offenders((source) => inShared(source) && OUTSIDE.test(source.code))).toEqual([])
     const uses = offenders((source) => inShared(source) && source.imports.some((name) => node.test(name)))
     expect(uses.toSorted()).toEqual([
+      'shared/runs/callback-address.ts',
       'shared/runs/cursors.ts',
       'shared/slack/signature.ts',
       'shared/text/hash.ts',

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util'
+import { waitWords } from '../../../shared/runs/event-types.ts'
 import type { RunAnswer } from '../server/fetch-run.ts'
 import { costWords, count, durationWords, skipWords } from '../terminal/format.ts'
 import { cut, cutMiddle, displayWidth, oneLine } from '../terminal/text.ts'
@@ -121,8 +122,10 @@ function timeWords(part: { started_at?: string | undefined; ended_at?: string | 
 }
 
 /** Why it failed, waits or was left out, or which run does its work or did it; what went wrong on the way does not matter once it completed. */
-function noteWords({ state, error, because, condition, child, cached_from }: Block): string {
+function noteWords({ state, error, because, condition, child, cached_from, wait }: Block): string {
   if (state === 'paused_approval') return 'waits for a person'
+  if (wait !== undefined && wait.ended_at === undefined && state === 'running')
+    return `waits for ${oneLine(waitWords(wait))} until ${wait.until}`
   if (because !== undefined) return skipWords(because, condition)
   if (state !== 'completed' && error !== undefined) return oneLine(error.reason)
   if (cached_from !== undefined) return `result of ${oneLine(cached_from)}`

@@ -171,7 +171,7 @@ function foldProblems(events: readonly RunEvent[], { run, blocks, steps }: Folde
 
 /** These two are derived from what is stored: to a fold both are a running run. */
 function stateOf(shown: string): string {
-  return shown === 'pending' || shown === 'paused_approval' ? 'running' : shown
+  return shown === 'pending' || shown === 'paused_approval' || shown === 'waiting' ? 'running' : shown
 }
 
 function blockProblems(id: string, block: FoldedRun['blocks'][string], fold: RunFold): readonly string[] {

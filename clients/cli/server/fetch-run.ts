@@ -17,6 +17,15 @@ const BlockSchema = z.looseObject({
   because: z.array(string).readonly().optional(),
   condition: string.optional(),
   child: string.optional(),
+  wait: z
+    .looseObject({
+      for: z.enum(['time', 'event', 'callback']),
+      until: string,
+      name: string.optional(),
+      key: string.optional(),
+      ended_at: string.optional(),
+    })
+    .optional(),
   cached_from: string.optional(),
   item_count: z.int().optional(),
   items: z.record(string, z.object({ state: string })).optional(),

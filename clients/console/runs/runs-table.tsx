@@ -250,7 +250,7 @@ function isLive({ state }: RunSummary): boolean {
   return LIVE.has(state)
 }
 
-const LIVE: ReadonlySet<string> = new Set(['running', 'pending', 'paused_approval'])
+const LIVE: ReadonlySet<string> = new Set(['running', 'pending', 'paused_approval', 'waiting'])
 
 /** The list tells the end of a run whole. */
 function hasAll({ ended_at }: RunSummary): boolean {

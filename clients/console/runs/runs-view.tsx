@@ -95,6 +95,7 @@ const STATES = [
   'running',
   'pending',
   'paused_approval',
+  'waiting',
   'completed',
   'partial',
   'blocked',

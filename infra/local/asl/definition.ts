@@ -7,7 +7,7 @@ import { EXECUTE, INVOKE, INVOKE_AND_WAIT } from './task.ts'
  * Reads machine text and refuses what this interpreter would not run as Step Functions does, instead of ignoring it.
  *
  * Not done here, though Step Functions has it: JSONPath, variables (Assign), defaults of Retry's numbers but BackoffRate, expressions in
- * TimeoutSeconds and HeartbeatSeconds, state-level Output of a Choice, other resources than the two lambda:invoke and startExecution.sync:2, further Arguments
+ * HeartbeatSeconds, state-level Output of a Choice, other resources than the two lambda:invoke and startExecution.sync:2, further Arguments
  * of these, distributed Map, tolerated failures, States.BranchFailed as a name for ErrorEquals, redrive, the
  * history API, versions and aliases, the 1 MB limit of a definition, and of AWS's
  * JSONata functions all but $parse. History events are counted close to, not exactly like, AWS. Arguments and Items
@@ -126,17 +126,21 @@ function checkTask(state: Loose, where: string): void {
   const { Resource, Arguments } = state
   const fields = typeof Resource === 'string' && Object.hasOwn(ARGUMENTS, Resource) ? ARGUMENTS[Resource] : undefined
   if (fields === undefined) throw refused(where, `Resource must be ${Object.keys(ARGUMENTS).join(' or ')}`)
-  for (const key of ['TimeoutSeconds', 'HeartbeatSeconds']) {
-    const given = state[key]
-    if (given !== undefined && !(Number.isInteger(given) && Number(given) > 0)) {
-      throw refused(where, `${key} must be a whole number above 0`)
-    }
-  }
+  checkSeconds(state, 'TimeoutSeconds', where)
+  checkSeconds(state, 'HeartbeatSeconds', where)
   if ('HeartbeatSeconds' in state && Resource !== INVOKE_AND_WAIT) {
     throw refused(where, 'HeartbeatSeconds is for who waits for a token')
   }
   const extra = isRecord(Arguments) && Object.keys(Arguments).find((key) => !fields.includes(key))
   if (extra) throw refused(where, `Arguments may have ${fields.join(', ')}, not "${extra}"`)
+}
+
+/** A time-out may be known by the run alone; a heartbeat is the machine's own. */
+function checkSeconds(state: Loose, key: 'TimeoutSeconds' | 'HeartbeatSeconds', where: string): void {
+  const given = state[key]
+  const isExpression = key === 'TimeoutSeconds' && typeof given === 'string' && /^\{%.*%\}$/.test(given)
+  if (given === undefined || isExpression || (Number.isInteger(given) && Number(given) > 0)) return
+  throw refused(where, `${key} must be a whole number above 0${key === 'TimeoutSeconds' ? ', or an expression' : ''}`)
 }
 
 const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
@@ -168,6 +172,7 @@ const TEMPLATES = [
   'Items',
   'ItemSelector',
   'Seconds',
+  'TimeoutSeconds',
   'Timestamp',
   'Condition',
   'Error',

@@ -45,7 +45,7 @@ async function tryInvoke(state: TaskState, visit: Visit): Promise<Outcome> {
   countEvents(frame.execution, 3)
   const made = compileField(state, 'Arguments')(statesVariable(visit))
   const call = callOf(made instanceof Promise ? await made : made)
-  const answer = await invokeWithin(frame, call, state.TimeoutSeconds)
+  const answer = await invokeWithin(frame, call, await timeoutOf(state, visit))
   const Payload = copyAsJson(answer, 'answer of the function')
   return leaveState(state, visit, { ExecutedVersion: '$LATEST', Payload, StatusCode: 200 }, nextState(state))
 }
@@ -54,11 +54,23 @@ async function tryInvoke(state: TaskState, visit: Visit): Promise<Outcome> {
 async function tryCallback(state: TaskState, visit: Visit): Promise<Outcome> {
   const { frame } = visit
   countEvents(frame.execution, 4)
-  const ticket = await takeToken(visit, state.TimeoutSeconds)
+  const ticket = await takeToken(visit, await timeoutOf(state, visit))
   const call = callOf(await compileField(state, 'Arguments')(statesVariable(visit)))
   const result = copyAsJson(await awaitToken(visit, ticket, call, state.HeartbeatSeconds), 'answer to the token')
   return leaveState(state, visit, result, nextState(state))
 }
+
+/** As Step Functions takes it: a whole number of seconds, or an expression that answers one. */
+async function timeoutOf(state: TaskState, visit: Visit): Promise<number | undefined> {
+  const { TimeoutSeconds } = state
+  if (typeof TimeoutSeconds !== 'string') return TimeoutSeconds
+  const value = await compileField(state, 'TimeoutSeconds')(statesVariable(visit))
+  if (typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= MOST_TIMEOUT_SEC) return value
+  throw new StateError('States.Runtime', `TimeoutSeconds must be a whole number from 1 to ${MOST_TIMEOUT_SEC}`)
+}
+
+/** Source: Amazon States Language, "TimeoutSeconds". */
+const MOST_TIMEOUT_SEC = 99_999_999
 
 function callOf(value: Json): Call {
   if (typeof value === 'object' && value !== null && 'FunctionName' in value) {

@@ -52,6 +52,20 @@ const WORDS: { readonly [T in EventType]: readonly (readonly [EventData<T>, stri
   ],
   'step:started': [[{ holder: 'w1' }, /^its code began/]],
   'step:progress': [[{ fraction: 0.4, note: 'row 400 of 1000' }, '40 %: row 400 of 1000']],
+  'block:waiting': [
+    [{ for: 'time', until: later, inputs_ref: stored.ref }, /^waits for its time until /],
+    [{ for: 'callback', until: later, inputs_ref: stored.ref }, /^waits for its callback until /],
+    [
+      { for: 'event', until: later, name: 'paid', key: '7', inputs_ref: stored.ref },
+      /^waits for event paid of key 7 until /,
+    ],
+  ],
+  'block:match_failed': [[{ event_id: 'evt_1', reason: 'time' }, 'event evt_1 is no match: time']],
+  'block:woken': [
+    [{ by: 'time' }, 'its time has come'],
+    [{ by: 'event', event_id: 'evt_1', came_at: at, payload: stored }, 'event evt_1 came'],
+    [{ by: 'callback', came_at: at, payload: stored }, 'its callback came'],
+  ],
   'block:output': [
     [
       { ...used, outputs: { text: stored }, provider: 'local', model: 'outline' },

@@ -2,6 +2,8 @@ import './inspector.css'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Block } from '../../../../shared/dag/dag.ts'
+import { waitWords } from '../../../../shared/runs/event-types.ts'
+import type { WaitFold } from '../../../../shared/runs/run-fold.ts'
 import { momentWords, sentBackWords, timeOfDayWords, tokensWords, usdWords } from '../../parts/format.ts'
 import { useKeys } from '../../parts/keyboard-shortcuts.tsx'
 import { RunChangesNotice } from '../../parts/notice.tsx'
@@ -133,7 +135,16 @@ const WHY: Readonly<Record<string, (inspected: Inspected, session: RunSession) =
     </p>
   ),
   paused_approval: (inspected, session) => <AskedWords id={inspected.definition.id} session={session} />,
+  running: ({ fold }) => fold?.wait !== undefined && fold.wait.ended_at === undefined && <WaitWords wait={fold.wait} />,
   pending: ({ definition }, session) => <PendingWords upstream={definition.upstream} session={session} />,
+}
+
+function WaitWords({ wait }: { readonly wait: WaitFold }) {
+  return (
+    <p>
+      Waits for {waitWords(wait)} since <Moment at={wait.since} />, until <Moment at={wait.until} />.
+    </p>
+  )
 }
 
 function ErrorWords({
@@ -298,8 +309,17 @@ function workWords(block: Block): string {
       return 'asks the knowledge graph'
     case 'approval':
       return 'a person decides'
+    case 'wait':
+      return WAITS[block.wait.kind]
   }
 }
+
+const WAITS = {
+  for: 'waits for some time',
+  until: 'waits until a time',
+  event: 'waits for an event',
+  callback: 'waits for a callback',
+} as const
 
 type Approval = RunAnswer['approvals'][number]
 
