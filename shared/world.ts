@@ -5,6 +5,7 @@ import type { GraphWork, Indexing, SearchIndex } from './graph/search-index.ts'
 import type { Health } from './ports/health.ts'
 import type { Clock, Ids, Log } from './ports/host.ts'
 import type { Isolate } from './ports/isolate.ts'
+import type { Modules } from './ports/modules.ts'
 import type { Inputs, ObjectStore, Uploads } from './ports/objects.ts'
 import type { Providers } from './providers/provider.ts'
 import type { Anchor, Anchors } from './runs/anchors.ts'
@@ -65,6 +66,8 @@ export interface World {
   readonly log: Log
   readonly waker: Waker
   readonly documents: Documents
+  /** The code of the project: modules that documents name. */
+  readonly modules: Modules
   /** Absent where the settings name no workspace. */
   readonly slack?: Slack | undefined
   readonly webhooks: Webhooks

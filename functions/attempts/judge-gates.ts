@@ -4,6 +4,7 @@ import { type Composed, composeVerdicts } from '../../shared/gates/compose-verdi
 import type { GateFacts, Verdict } from '../../shared/gates/gate.ts'
 import type { GatePorts } from '../../shared/gates/gate-ports.ts'
 import { judgeGate } from '../../shared/gates/judge.ts'
+import { scriptRef } from '../../shared/gates/project-gates.ts'
 import { withFileTexts } from '../../shared/gates/read-facts.ts'
 import { isolateFor } from '../../shared/ports/isolate.ts'
 import type { RecordedCallWithPrompt } from '../../shared/providers/recording.ts'
@@ -97,8 +98,9 @@ function gateEvent(
   phase: 'pre' | 'post',
   { spent, raw_ref }: { readonly spent?: UsedByCalls | undefined; readonly raw_ref?: string } = {},
 ): NewEvent {
-  const { name, type, status, reason, facts, duration_ms, input_hash } = verdict
-  const told = { gate: name, type, phase, status, reason, input_hash, facts, duration_ms }
+  const { name, type, status, reason, facts, duration_ms, input_hash, version } = verdict
+  const by = version === undefined ? {} : { version }
+  const told = { gate: name, type, phase, status, reason, input_hash, ...by, facts, duration_ms }
   const asked = { ...(spent === undefined ? {} : { spent }), ...(raw_ref === undefined ? {} : { raw_ref }) }
   return { type: 'block:gate', ...head, attempt, data: { ...told, ...asked } }
 }
@@ -213,15 +215,27 @@ export function gatePorts(call: BlockCall, signal: AbortSignal, calls: RecordedC
     http: world.http,
     shell: world.shell,
     provider: (name) => recordingProvider(name, leasedProvider(call, name, meteredProvider(call, name)), calls),
+    script: (version) => scriptText(world.objects.get(run.tenant, scriptRef(run.tenant, version))),
     objectFacts: (ref) => objectFacts(world.objects.get(run.tenant, ref)),
   }
 }
 
+/** The script a run keeps of a gate of its project; undefined = it is gone, and the gate is `error`. */
+async function scriptText(reading: Promise<Uint8Array>): Promise<string | undefined> {
+  return unlessMissing(async () => new TextDecoder().decode(await reading))
+}
+
 /** The store has verified what it gives; what is damaged throws, and the gate is `error`. */
 async function objectFacts(reading: Promise<Uint8Array>) {
-  try {
+  return unlessMissing(async () => {
     const body = await reading
     return { sha256: sha256(body), bytes: body.byteLength }
+  })
+}
+
+async function unlessMissing<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read()
   } catch (error) {
     if (error instanceof Fault && ['object_missing', 'bad_object_ref'].includes(error.code)) return undefined
     throw error

@@ -13,6 +13,20 @@ export function closeEscapes(): void {
 }
 
 /**
+ * For code of a project, which runs in a context without any of this: were there a way out of it, there would be no process
+ * to end, to signal or to speak for. Whoever needs one of these has taken it before.
+ */
+export function closeProcess(): void {
+  for (const name of PROCESS_DOORS) Reflect.deleteProperty(process, name)
+  for (const name of ['process', 'Buffer', 'global', 'require', 'navigator', 'crypto', 'structuredClone']) {
+    Reflect.deleteProperty(globalThis, name)
+  }
+}
+
+const PROCESS_DOORS =
+  'kill exit reallyExit abort send chdir umask argv execArgv execPath execve report stdin stdout stderr'.split(' ')
+
+/**
  * JSONata reads inherited properties (`$.constructor`, `$.__proto__.__defineGetter__`) and calls what it finds there.
  * Without these names it meets no way from a value to a function that changes the process or makes code
  * (it does not look into functions themselves).

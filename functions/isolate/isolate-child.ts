@@ -3,7 +3,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Isolated } from '../../shared/ports/isolate.ts'
-import { type IsolateEngine, type Job, OUT_OF_TIME, type Reply, type TimedJob } from './isolate-messages.ts'
+import { type IsolateEngine, type Job, OUT_OF_MEMORY, OUT_OF_TIME, type Reply, type TimedJob } from './isolate-messages.ts'
 
 /** A child that says nothing for so long never will: a broken installation, not a program's doing. */
 const START_MS = 30_000
@@ -33,7 +33,7 @@ export interface IsolateChild {
  * worker.ts takes its network away before the first job.
  */
 export function startChild(engine: IsolateEngine, mb: number, worker = WORKER): IsolateChild {
-  const child = fork(fileURLToPath(worker), [engine], {
+  const child = fork(fileURLToPath(worker), [engine, String(mb)], {
     execArgv: [
       `--max-old-space-size=${mb}`,
       '--permission',
@@ -41,7 +41,8 @@ export function startChild(engine: IsolateEngine, mb: number, worker = WORKER): 
       '--allow-worker',
       ...FLAGS[engine],
     ],
-    env: {},
+    // Dates are told the same wherever the machine stands.
+    env: engine === 'gate' ? { TZ: 'UTC' } : {},
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     serialization: 'advanced',
   })
@@ -95,6 +96,8 @@ const FLAGS: Readonly<Record<IsolateEngine, readonly string[]>> = {
   transform: ['--disallow-code-generation-from-strings'],
   schema: [],
   data: ['--disallow-code-generation-from-strings'],
+  // What is not of its context a gate finds frozen, should it find a way there.
+  gate: ['--disallow-code-generation-from-strings', '--frozen-intrinsics'],
 }
 
 async function start(state: State): Promise<Failure | undefined> {
@@ -133,7 +136,7 @@ const ABORT_CODE = 134
 
 function exitFailure(code: number | null, signal: NodeJS.Signals | null, mb: number): Failure {
   if (signal === OUT_OF_TIME) return failure('time', 'it ran out of time')
-  if (ABORTS.includes(signal) || code === ABORT_CODE) return failure('memory', `it needed more than ${mb} MB`)
+  if (signal === OUT_OF_MEMORY || ABORTS.includes(signal) || code === ABORT_CODE) return failure('memory', `it needed more than ${mb} MB`)
   return failure('error', `the isolate stopped (${signal ?? code})`)
 }
 

@@ -2,7 +2,7 @@ import type { IsolateKind } from '../../shared/ports/isolate.ts'
 import type { Json } from '../../shared/text/json.ts'
 
 /** What a child is started for: it loads one engine and does the kinds of jobs that engine has. */
-export type IsolateEngine = 'transform' | 'schema' | 'data'
+export type IsolateEngine = 'transform' | 'schema' | 'data' | 'gate'
 
 export const ENGINE_OF: Readonly<Record<IsolateKind, IsolateEngine>> = {
   transform: 'transform',
@@ -13,6 +13,8 @@ export const ENGINE_OF: Readonly<Record<IsolateKind, IsolateEngine>> = {
   parse: 'data',
   read_rows: 'data',
   write_rows: 'data',
+  gate: 'gate',
+  gate_params: 'gate',
 }
 
 /** Does one job; JSON text of its answer. */
@@ -31,6 +33,9 @@ export interface TimedJob extends Job {
 
 /** What a child that computed longer than its job may ends itself with. */
 export const OUT_OF_TIME = 'SIGXCPU'
+
+/** What a child that took more memory than it may, outside its heap, ends itself with. */
+export const OUT_OF_MEMORY = 'SIGXFSZ'
 
 /** `text` is the JSON of the answer: made in the child, so that its size and its cost are the child's. */
 export type Reply = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly message: string }

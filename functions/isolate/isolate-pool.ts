@@ -1,5 +1,7 @@
 import { availableParallelism } from 'node:os'
 import type { Isolate, IsolateCaller, Isolated, IsolateKind } from '../../shared/ports/isolate.ts'
+import { sha256 } from '../../shared/text/hash.ts'
+import type { Json } from '../../shared/text/json.ts'
 import { type IsolateChild, startChild } from './isolate-child.ts'
 import { ENGINE_OF, type IsolateEngine, type Job } from './isolate-messages.ts'
 import { createTurns, type Turns } from './tenant-turns.ts'
@@ -26,11 +28,15 @@ export function createIsolate(worker?: URL): Isolate & { close(): Promise<void> 
 
 interface Pool {
   /** Longest idle first. */
-  readonly idle: IsolateChild[]
-  readonly busy: Set<IsolateChild>
+  readonly idle: OwnedChild[]
+  readonly busy: Set<OwnedChild>
   readonly turns: Turns
   closed: boolean
   readonly worker: URL | undefined
+}
+
+interface OwnedChild extends IsolateChild {
+  readonly owner: string
 }
 
 interface Asked {
@@ -52,7 +58,7 @@ async function runInPool(pool: Pool, { kind, data, limit, caller }: Asked): Prom
     if (pool.closed) return { ok: false, because: 'error', message: 'the isolate is closed' }
     // It may have stopped at the moment its turn came.
     if (hasStopped(caller)) return STOPPED
-    const child = childFor(pool, ENGINE_OF[kind], limit.mb)
+    const child = childFor(pool, ENGINE_OF[kind], limit.mb, ownerOf(kind, data.program, caller))
     const stop = () => child.end()
     signal?.addEventListener('abort', stop, { once: true })
     const result =
@@ -69,18 +75,24 @@ function hasStopped({ signal }: IsolateCaller): boolean {
   return signal?.aborted === true
 }
 
-/** A warm child of that engine and limit, else a new one in the place of the one idle longest. */
-function childFor(pool: Pool, engine: IsolateEngine, mb: number): IsolateChild {
-  const warm = pool.idle.findIndex((child) => child.alive() && child.engine === engine && child.mb === mb)
+/** Code of a project has children of its own, one module and one tenant each: whatever it left there is seen by nobody else. */
+function ownerOf(kind: IsolateKind, program: Json, { tenant }: IsolateCaller): string {
+  return ENGINE_OF[kind] === 'gate' ? `${tenant} ${sha256(String(program))}` : ''
+}
+
+/** A warm child of that engine, limit and owner, else a new one in the place of the one idle longest. */
+function childFor(pool: Pool, engine: IsolateEngine, mb: number, owner: string): OwnedChild {
+  const fits = (child: OwnedChild) => child.engine === engine && child.mb === mb && child.owner === owner
+  const warm = pool.idle.findIndex((child) => child.alive() && fits(child))
   const [known] = warm < 0 ? [] : pool.idle.splice(warm, 1)
-  const child = known ?? startChild(engine, mb, pool.worker)
+  const child = known ?? { ...startChild(engine, mb, pool.worker), owner }
   pool.busy.add(child)
   child.hold(true)
   if (pool.idle.length + pool.busy.size > MAX_CHILDREN) pool.idle.shift()?.end()
   return child
 }
 
-function giveBack(pool: Pool, child: IsolateChild): void {
+function giveBack(pool: Pool, child: OwnedChild): void {
   pool.busy.delete(child)
   if (!child.alive() || pool.closed) return
   child.hold(false)

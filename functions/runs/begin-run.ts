@@ -19,6 +19,7 @@ export interface RunRequest
     RunOrder,
     | 'dag'
     | 'dag_hash'
+    | 'scripts'
     | 'context'
     | 'overrides'
     | 'edited'

@@ -1,4 +1,5 @@
 import type { Dag } from '../../shared/dag/dag.ts'
+import { scriptRef, versionsOfDag } from '../../shared/gates/project-gates.ts'
 import { type Caps, runCaps, smallestCaps } from '../../shared/runs/caps.ts'
 import type { EventData } from '../../shared/runs/event.ts'
 import { earlierTime, OUTBOX_GRACE_MS } from '../../shared/runs/head.ts'
@@ -16,6 +17,8 @@ export interface RunOrder {
   readonly run: RunKey
   readonly dag: Dag
   readonly dag_hash: string
+  /** Scripts of its gates by their hash. Those of a run it goes on from are in the object store. */
+  readonly scripts?: ReadonlyMap<string, string>
   /** What its execution is started on. */
   readonly machine: string
   readonly context: Readonly<Record<string, Json>>
@@ -60,6 +63,7 @@ export async function createRun(
   const { run, dag, dag_hash, machine, context, overrides, options, starter, body_hash, parent, research } = order
   const { world: counted } = openCountedStorage(world, run)
   const stored = await counted.objects.put(run.tenant, Buffer.from(canonicalJson(dag)))
+  await keepScripts(counted, order)
   const now = world.clock.now()
   const meta: Meta = {
     ...run,
@@ -89,6 +93,15 @@ export async function createRun(
   const told = endpointEntries(world.settings.webhooks, meta)
   const made = newRun(meta, context, caps, { deadline_at: deadlineOf(order, now), now, told })
   return counted.runs.create({ ...(order.queued === true ? inQueue(made) : made), ...token })
+}
+
+/** What its gates run by is the run's own from here on, and as old as its document. */
+async function keepScripts({ objects }: Pick<World, 'objects'>, { run, dag, scripts }: RunOrder): Promise<void> {
+  for (const version of versionsOfDag(dag)) {
+    const text = scripts?.get(version)
+    const body = text === undefined ? await objects.get(run.tenant, scriptRef(run.tenant, version)) : Buffer.from(text)
+    await objects.put(run.tenant, body)
+  }
 }
 
 function linksOf(order: RunOrder): Pick<Meta, 'continues' | 'retry_of' | 'root' | 'iterates' | 'pivots'> {

@@ -5,6 +5,7 @@ import { bindAgents } from '../../shared/document/bind-agents.ts'
 import { parseDagInIsolate, stepsNamed } from '../../shared/document/parse.ts'
 import { bindTaskGates } from '../../shared/document/task-gates.ts'
 import { Fault, type Issue } from '../../shared/errors.ts'
+import { scriptsOf } from '../../shared/gates/project-gates.ts'
 import { isolateFor } from '../../shared/ports/isolate.ts'
 import type { Meta } from '../../shared/runs/run-store.ts'
 import type { KnownSteps } from '../../shared/steps/described-step.ts'
@@ -74,11 +75,13 @@ async function boundOrNothing(
 type DocumentText = NonNullable<StartRunBody['dag']>
 
 /** What checking a document needs. */
-export type DocumentWorld = Pick<World, 'providers' | 'settings' | 'isolate' | 'steps'>
+export type DocumentWorld = Pick<World, 'providers' | 'settings' | 'isolate' | 'steps' | 'modules'>
 
 export interface BoundDocument {
   readonly dag: Dag
   readonly dag_hash: string
+  /** The scripts of its gates that are modules of the project, by their hash. */
+  readonly scripts: ReadonlyMap<string, string>
 }
 
 /**
@@ -87,14 +90,14 @@ export interface BoundDocument {
  * of the tenant that asks.
  */
 export async function bindDocument(
-  { providers, settings: routing, isolate, steps: project }: DocumentWorld,
+  { providers, settings: routing, isolate, steps: project, modules }: DocumentWorld,
   tenant: string,
   text: DocumentText,
   name: string | undefined,
 ): Promise<BoundDocument> {
   const named = name === undefined ? {} : { name }
   const steps = await stepsOf(project, text)
-  const place = { ...named, providers: providers.names(), routing, steps }
+  const place = { ...named, providers: providers.names(), routing, steps, modules }
   const parsed = await parseDagInIsolate(text, place, isolateFor(isolate, { tenant }))
   if (!parsed.ok)
     throw invalidDag(
@@ -102,9 +105,10 @@ export async function bindDocument(
       parsed.errors.map((error) => ({ ...error })),
     )
   const bound = bindAgents(parsed.dag, routing, steps)
-  const gated = bound.ok ? bindTaskGates(bound.dag, routing) : bound
+  const gated = bound.ok ? bindTaskGates(bound.dag, routing, parsed.project) : bound
   if (!gated.ok) throw invalidDag(name, gated.issues)
-  return { dag: gated.dag, dag_hash: parsed.dag_hash }
+  const scripts = parsed.project === undefined ? new Map<string, string>() : scriptsOf(parsed.project)
+  return { dag: gated.dag, dag_hash: parsed.dag_hash, scripts }
 }
 
 /** What the place knows of the steps a document names; of most documents nothing is asked. */

@@ -61,6 +61,7 @@ type StartWorld = Pick<
   | 'machine'
   | 'outbox'
   | 'documents'
+  | 'modules'
   | 'providers'
   | 'isolate'
   | 'steps'
@@ -72,8 +73,9 @@ type StartWorld = Pick<
 
 /** Starts a run: document -> check -> compile -> goal frozen -> place, machine, HEAD and META if absent -> execution. */
 async function startRun(world: StartWorld, principal: Principal, body: StartRunBody, key?: string): Promise<BegunRun> {
-  const { dag, dag_hash } = await readDocument(world, principal.tenant, body)
-  const { edited, is_deployed } = await compareWithDeployed(world, principal.tenant, body, { dag, dag_hash })
+  const bound = await readDocument(world, principal.tenant, body)
+  const { dag, dag_hash, scripts } = bound
+  const { edited, is_deployed } = await compareWithDeployed(world, principal.tenant, body, bound)
   const document = is_deployed ? [] : [`a document that is not deployed ("${dag.name}")`]
   const { continues, options, overrides = {} } = body
   const earlier = await readContinuedRun(world, principal, { dag, continues })
@@ -88,6 +90,7 @@ async function startRun(world: StartWorld, principal: Principal, body: StartRunB
   const order = {
     dag,
     dag_hash,
+    scripts,
     machine,
     ...values,
     ...documents,

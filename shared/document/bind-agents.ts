@@ -1,5 +1,6 @@
 import type { AuthSettings } from '../auth/settings.ts'
 import type { Agent, AgentRoute, Block, Dag } from '../dag/dag.ts'
+import type { TaskGateSettings } from '../dag/task-gate-settings.ts'
 import type { Issue } from '../errors.ts'
 import type { HttpGateSettings, ShellGateSettings } from '../gates/settings.ts'
 import type { Pricing } from '../providers/model-prices.ts'
@@ -20,6 +21,8 @@ export interface Routing extends Pricing {
   readonly shell_gates?: ShellGateSettings | undefined
   readonly http_gates?: HttpGateSettings | undefined
   readonly services?: ServicesSettings | undefined
+  /** Gates of tasks: those of the project's modules are read with the document. */
+  readonly gates?: readonly TaskGateSettings[] | undefined
   readonly safety?: Safety | undefined
   readonly approvals?: Pick<People, 'groups' | 'default_group'> | undefined
   readonly people?: People['names']

@@ -208,6 +208,13 @@ function normalCheck(gate: Gate<unknown>, parsed: unknown): GateUse['check'] {
 }
 
 function refuseType({ problems, gates }: Reading, type: Json | undefined, path: Path): void {
+  const refusal = typeof type === 'string' ? gates.refusal(type) : undefined
+  if (refusal !== undefined) {
+    const { code, text, hint } = refusal
+    const say: Problem['say'] = ({ place }) => ({ text: `${place} ${describeValue(type)} ${text}`, hint })
+    problems.push({ code, path: [...path, 'type'], say })
+    return
+  }
   const say: Problem['say'] = ({ place }) => {
     if (type === undefined)
       return { text: `${place} has no "type"`, hint: `Known types are ${listed(gates.gateTypes())}.` }

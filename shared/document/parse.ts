@@ -3,8 +3,9 @@ import { STEP_PATH } from '../dag/handlers.ts'
 import { topologicalOrder } from '../dag/order.ts'
 import { Fault } from '../errors.ts'
 import { type Program, programProblem, programProblems } from '../gates/compile-programs.ts'
-import { findGate, gateTypes } from '../gates/registry.ts'
+import { gateKinds, type ProjectGates, readProjectGates } from '../gates/project-gates.ts'
 import type { Isolate } from '../ports/isolate.ts'
+import type { Modules } from '../ports/modules.ts'
 import type { ServicesSettings } from '../services/settings.ts'
 import type { KnownSteps } from '../steps/described-step.ts'
 import { type DagError, listErrors, type Problem } from '../text/document-problems.ts'
@@ -45,21 +46,30 @@ export type ParseResult =
  * provider lists; and it is told which commands of gates this place does not run.
  */
 export function parseDag(given: string | object, options: ParseOptions = {}): ParseResult {
-  const { programs, finish } = begin(given, options)
+  const { programs, finish } = begin(readGiven(given), options)
   return finish(programs.map(programProblem))
 }
 
 /**
  * The same, for a place where others wait: what is dear (compiling schemas and patterns) is done in the isolate. A program
  * that runs over its limit there is an error of the document. Fault Unavailable isolate_failed when it cannot compute.
+ * With `modules`, gates of the project are read as they are now, and answered as `project`.
  */
 export async function parseDagInIsolate(
   given: string | object,
-  options: ParseOptions,
+  { modules, ...options }: Omit<ParseOptions, 'project'> & { readonly modules?: Modules },
   isolate: Isolate,
-): Promise<ParseResult> {
-  const { programs, finish } = begin(given, options)
-  return finish(await programProblems(programs, isolate, unable))
+): Promise<ParseResult & { readonly project?: ProjectGates }> {
+  const read = readGiven(given)
+  const asked = [read.source.value, options.routing?.gates ?? null]
+  const project = modules === undefined ? undefined : await readProjectGates(asked, modules, isolate)
+  const { programs, finish } = begin(read, { ...options, ...(project && { project }) })
+  const result = finish(await programProblems(programs, isolate, unable))
+  return project === undefined ? result : { ...result, project }
+}
+
+function readGiven(given: string | object): ReadDocument {
+  return typeof given === 'string' ? readYaml(given) : readObject(given)
 }
 
 /**
@@ -87,6 +97,8 @@ interface ParseOptions {
   /** Steps of the project that the document names (`stepsNamed`); without them their ports are judged by nothing. */
   readonly steps?: KnownSteps | undefined
   readonly routing?: Routing
+  /** Gates of the project; without them none of its modules is known. */
+  readonly project?: ProjectGates
 }
 
 interface Begun {
@@ -95,11 +107,10 @@ interface Begun {
   finish(compiled: readonly (string | undefined)[]): ParseResult
 }
 
-function begin(given: string | object, options: ParseOptions): Begun {
-  const read = typeof given === 'string' ? readYaml(given) : readObject(given)
+function begin(read: ReadDocument, options: ParseOptions): Begun {
   const fallback = options.name ?? 'dag'
   const { providers, routing, steps, services = routing?.services } = options
-  const gates = { gateOf: findGate, gateTypes }
+  const gates = gateKinds(options.project)
   const place = {
     ...(providers === undefined ? {} : { providers }),
     ...(services === undefined ? {} : { services }),

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { GateUse } from '../dag/dag.ts'
 import type { Program } from '../gates/compile-programs.ts'
-import type { Gate } from '../gates/gate.ts'
+import type { GateKinds } from '../gates/project-gates.ts'
 import { LIMITS } from '../limits.ts'
 import { TEMPLATE_NAMES } from '../prompts/templates.ts'
 import { ASKED_LIMITS } from '../research/payloads/intent.ts'
@@ -209,10 +209,7 @@ export interface Reading {
   readonly programs: LocatedProgram[]
   /** What the gates read so far have cost (limits.ts). */
   readonly spent: { compiled_parts: number; program_characters: number; schema_nodes: number }
-  readonly gates: {
-    readonly gateOf: (type: string) => Gate<unknown> | undefined
-    readonly gateTypes: () => readonly string[]
-  }
+  readonly gates: GateKinds
   readonly providers?: readonly string[]
   /** Services that blocks of the handler `http` may ask, when they are known. */
   readonly services?: ServicesSettings

@@ -2,7 +2,10 @@ import type { Block, Dag, TaskGate } from '../dag/dag.ts'
 import { type PipelineSettings, TASK_PORTS, type TaskGateSettings } from '../dag/task-gate-settings.ts'
 import type { Issue } from '../errors.ts'
 import { portsRead } from '../gates/judge.ts'
+import { leafChecks } from '../gates/check-composition.ts'
+import { isModulePath } from '../gates/gate-module.ts'
 import { parseCheck } from '../gates/parse-check.ts'
+import { gateKinds, moduleChecksIn, type ProjectGates } from '../gates/project-gates.ts'
 import { didYouMean, listed, quoted, suggest } from '../text/wording.ts'
 
 /** What settings say of tasks. */
@@ -17,7 +20,7 @@ type GatedDag = { readonly ok: true; readonly dag: Dag } | { readonly ok: false;
  * The document with the gates of its pipeline, so that a run keeps those it began with. A document that moves a task and
  * has no pipeline is refused: its moves would stand before no gate. Others stay as they are.
  */
-export function bindTaskGates(dag: Dag, { gates, pipelines }: TaskSettings): GatedDag {
+export function bindTaskGates(dag: Dag, { gates, pipelines }: TaskSettings, project?: ProjectGates): GatedDag {
   const moves = dag.blocks.filter(movesTask)
   const [first] = moves
   if (first === undefined) return { ok: true, dag }
@@ -26,12 +29,27 @@ export function bindTaskGates(dag: Dag, { gates, pipelines }: TaskSettings): Gat
   const issues = [...moves.flatMap(onceIssues), ...reviewIssues(dag)]
   if (issues.length > 0) return { ok: false, issues }
   const used = pipeline.gates.flatMap((name) => gates.filter((gate) => gate.name === name))
-  return { ok: true, dag: { ...dag, task_gates: used.map(bound) } }
+  const wrong = used.flatMap((gate) => moduleIssues(gate, project))
+  if (wrong.length > 0) return { ok: false, issues: wrong }
+  return { ok: true, dag: { ...dag, task_gates: used.map((gate) => bound(gate, project)) } }
+}
+
+/** What a module of the project, as it is now, says of a gate of the settings: they were read without it. */
+function moduleIssues({ name, check }: TaskGateSettings, project: ProjectGates | undefined): readonly TaskIssue[] {
+  if (moduleChecksIn(check).length === 0) return []
+  const parsed = parseCheck(check, gateKinds(project))
+  if (parsed.ok) return []
+  return parsed.errors.map(({ path, message, hint }) => ({
+    code: 'bad_task_gate',
+    path: ['gates', name, 'check', path].filter((part) => part !== '').join('.'),
+    message: `Task gate ${quoted(name)} of sluice.yaml: ${message}`,
+    ...(hint === undefined ? {} : { hint }),
+  }))
 }
 
 /** The same without a run: what a start would refuse. */
-export function dagTaskIssues(dag: Dag, settings: TaskSettings): readonly TaskIssue[] {
-  const bound = bindTaskGates(dag, settings)
+export function dagTaskIssues(dag: Dag, settings: TaskSettings, project?: ProjectGates): readonly TaskIssue[] {
+  const bound = bindTaskGates(dag, settings, project)
   return bound.ok ? [] : bound.issues
 }
 
@@ -54,8 +72,8 @@ function onceIssues({ id, index, foreach }: Block): readonly TaskIssue[] {
 }
 
 /** Settings were checked when they were read, so the check parses; one that did not would hold nothing. */
-function bound({ name, on: { from, to }, check, error }: TaskGateSettings): TaskGate {
-  const parsed = parseCheck(check)
+function bound({ name, on: { from, to }, check, error }: TaskGateSettings, project: ProjectGates | undefined): TaskGate {
+  const parsed = parseCheck(check, gateKinds(project))
   const use = parsed.ok ? parsed.check : { ...check, type: String(check.type) }
   const sides = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }
   return { name, ...sides, check: use, error, on_fail: 'fail' }
@@ -110,18 +128,20 @@ function approves(block: Block): boolean {
 }
 
 /** What is wrong between gates, gate types and pipelines of settings whose shape is right; paths as in the file. */
-export function taskSettingsIssues({ gates, pipelines }: TaskSettings): readonly Issue[] {
+export function taskSettingsIssues({ gates, pipelines }: TaskSettings, project?: ProjectGates): readonly Issue[] {
   const names = gates.map(({ name }) => name)
   const own = gates.flatMap(({ name, check }, at) => {
     const twice = names.indexOf(name) < at
     const told = twice ? [{ path: `gates.${at}.name`, message: `Two gates have the name ${quoted(name)}` }] : []
-    return [...told, ...checkIssues(check, `gates.${at}.check`)]
+    return [...told, ...checkIssues(check, `gates.${at}.check`, project)]
   })
   return [...own, ...pipelineIssues(pipelines, names)]
 }
 
-function checkIssues(check: TaskGateSettings['check'], path: string): readonly Issue[] {
-  const parsed = parseCheck(check)
+/** A check by modules is looked at with the project alone: where settings are read first, it is not at hand. */
+function checkIssues(check: TaskGateSettings['check'], path: string, project: ProjectGates | undefined): readonly Issue[] {
+  if (project === undefined && moduleChecksIn(check).length > 0) return []
+  const parsed = parseCheck(check, gateKinds(project))
   if (!parsed.ok) {
     return parsed.errors.map(({ path: inner, message, hint }) => ({
       path: inner === '' ? path : `${path}.${inner}`,
@@ -132,7 +152,7 @@ function checkIssues(check: TaskGateSettings['check'], path: string): readonly I
   const { type } = parsed.check
   const reads = portsRead(parsed.check)
   const allowed = `a task has ${listed(TASK_PORTS)}`
-  if (reads.length === 0) return [{ path, message: `Gate type "${type}" reads nothing of a task; ${allowed}` }]
+  if (reads.length === 0 && !leafChecks(parsed.check).some((leaf) => isModulePath(leaf.type))) return [{ path, message: `Gate type "${type}" reads nothing of a task; ${allowed}` }]
   const known: readonly string[] = TASK_PORTS
   return reads
     .filter((port) => !known.includes(port))

@@ -74,6 +74,8 @@ export interface GatePorts {
   readonly shell?: Shell
   /** A configured provider by name, for a second model's opinion. */
   readonly provider?: (name: string) => Provider | undefined
+  /** The script of a project's gate by its hash; undefined = it is not at hand. */
+  readonly script?: (version: string) => Promise<string | undefined>
   /** Size and hash of an object of this run's tenant, verified; undefined = there is none. */
   readonly objectFacts?: (ref: string) => Promise<{ readonly sha256: string; readonly bytes: number } | undefined>
 }

@@ -92,4 +92,6 @@ export interface Verdict {
   readonly duration_ms: number
   /** sha256 of the check and of the port values it reads: same hash, same verdict. */
   readonly input_hash: string
+  /** Of a gate of the project: the hash of the code that judged. */
+  readonly version?: string
 }

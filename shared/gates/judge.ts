@@ -6,6 +6,7 @@ import { atLeast, leafChecks, negateOutcome, type Outcome, paramsOfCheck, partsO
 import type { CheckResult, GateFacts, Verdict } from './gate.ts'
 import type { GatePorts } from './gate-ports.ts'
 import { readPort, unusableReason } from './read-facts.ts'
+import { gateOfCheck, versionOfCheck } from './project-gates.ts'
 import { findGate } from './registry.ts'
 
 /** Characters of a verdict's reason; an event has 1 KiB in all. */
@@ -23,6 +24,7 @@ export async function judgeGate(use: GateUse, facts: GateFacts, ports: GatePorts
   const hash = readableHash(use.check, facts)
   const result = replayable(await answerCheck(use.check, facts, ports), hash)
   const passed = result.passed === true && result.error === undefined
+  const version = versionOfCheck(use.check)
   const status = passed ? 'passed' : result.error === undefined ? 'failed' : 'error'
   return {
     name: use.name,
@@ -33,6 +35,7 @@ export async function judgeGate(use: GateUse, facts: GateFacts, ports: GatePorts
     facts: shortenFacts(result.facts ?? {}),
     duration_ms: Math.max(0, now() - start),
     input_hash: hash ?? unreadable(use.check),
+    ...(version === undefined ? {} : { version }),
   }
 }
 
@@ -52,7 +55,7 @@ function unreadable({ type }: Check): string {
 function readableHash(check: Check, facts: GateFacts): string | undefined {
   try {
     const values = Object.fromEntries(portsRead(check).map((port) => [port, readPort(facts, port)]))
-    const seen = leafChecks(check).map((leaf) => findGate(leaf.type)?.sees?.(paramsOfCheck(leaf), facts) ?? null)
+    const seen = leafChecks(check).map((leaf) => gateOfCheck(leaf)?.sees?.(paramsOfCheck(leaf), facts) ?? null)
     return sha256(canonicalJson({ check, values, sees: partsOfCheck(check) === undefined ? seen[0] : seen }))
   } catch {
     return undefined
@@ -83,7 +86,7 @@ const PART_REASON = 40
 
 /** The ports a parsed check reads, those of nested checks too. Throws for a check that was never parsed. */
 export function portsRead(check: GateCheck): readonly string[] {
-  return [...new Set(leafChecks(check).flatMap((leaf) => findGate(leaf.type)?.reads(paramsOfCheck(leaf)) ?? []))]
+  return [...new Set(leafChecks(check).flatMap((leaf) => gateOfCheck(leaf)?.reads(paramsOfCheck(leaf)) ?? []))]
 }
 
 /** What a parsed check comes to, nested ones too; never throws (the rules: check-composition.ts). */
@@ -102,7 +105,7 @@ function broken(reason: string): CheckResult {
 }
 
 async function answerLeaf(check: GateCheck, facts: GateFacts, ports: GatePorts): Promise<CheckResult> {
-  const gate = findGate(check.type)
+  const gate = gateOfCheck(check)
   if (gate === undefined) return broken('there is no gate of this type here')
   const params = paramsOfCheck(check)
   let read: readonly string[]
@@ -217,12 +220,16 @@ export async function replayVerdict(
   recorded: RecordedVerdict,
   use: GateUse,
   facts: GateFacts,
-  ports: Pick<GatePorts, 'isolate'>,
+  ports: Pick<GatePorts, 'isolate' | 'script'>,
 ): Promise<Replay> {
   if (inputHash(use.check, facts) !== recorded.input_hash) return 'other_input'
   if (recorded.status === 'waived' || asksTheWorld(use.check)) return 'recorded'
-  const again = await judgeGate(use, facts, { isolate: ports.isolate }, () => 0)
+  const again = await judgeGate(use, facts, only(ports), () => 0)
   return told(again) === told(recorded) ? 'same' : 'different'
+}
+
+function only({ isolate, script }: Pick<GatePorts, 'isolate' | 'script'>): GatePorts {
+  return { isolate, ...(script === undefined ? {} : { script }) }
 }
 
 /** Whether its verdict depends on more than its inputs, as the examples of its kinds say. */

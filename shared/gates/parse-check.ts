@@ -5,7 +5,7 @@ import { suggest } from '../text/wording.ts'
 import { readComposedCheck } from './check-composition.ts'
 import { type Program, programProblem } from './compile-programs.ts'
 import type { Gate } from './gate.ts'
-import { findGate, gateTypes } from './registry.ts'
+import { type GateKinds, gateKinds } from './project-gates.ts'
 
 /** `path` is relative to the check, members joined by dots (`values.0`); empty = the check itself. */
 interface CheckError {
@@ -24,13 +24,13 @@ const MAX_ERRORS = 10
 /**
  * Reads a gate's `check` as a document carries it, negated and nested ones too: each type must exist, its parameters must
  * fit exactly, defaults are filled in. An alias keeps its own type name (parameters are checked when the DAG
- * is parsed).
+ * is parsed). Modules of a project are gate types where `kinds` knows them.
  */
-export function parseCheck(check: unknown): ParsedCheck {
+export function parseCheck(check: unknown, kinds: GateKinds = BUILT_IN): ParsedCheck {
   const errors: CheckError[] = []
   const parsed = readComposedCheck(check, {
     leaf(given, at) {
-      const read = parseLeaf(given)
+      const read = parseLeaf(given, kinds)
       if (read.ok) return read.check
       const path = at.join('.')
       const below = (inner: string) => [path, inner].filter((part) => part !== '').join('.')
@@ -45,7 +45,9 @@ export function parseCheck(check: unknown): ParsedCheck {
   return parsed === undefined ? failed(...errors) : { ok: true, check: parsed }
 }
 
-function parseLeaf(check: unknown): ParsedCheck {
+const BUILT_IN = gateKinds()
+
+function parseLeaf(check: unknown, kinds: GateKinds): ParsedCheck {
   if (typeof check !== 'object' || check === null || Array.isArray(check)) {
     return failed({ path: '', message: `A check is a mapping with "type" and its parameters, saw ${nameOf(check)}.` })
   }
@@ -53,8 +55,8 @@ function parseLeaf(check: unknown): ParsedCheck {
   if (typeof type !== 'string') {
     return failed({ path: 'type', message: `A check needs the "type" of gate as text, saw ${nameOf(type)}.` })
   }
-  const gate = findGate(type)
-  if (gate === undefined) return failed(unknownType(type))
+  const gate = kinds.gateOf(type)
+  if (gate === undefined) return failed(unknownType(type, kinds))
   const parsed = gate.params.safeParse(params)
   if (!parsed.success) return failed(...parsed.error.issues.flatMap((issue) => errorsOf(issue, gate)))
   const wrong = (gate.programs?.(parsed.data) ?? []).flatMap((program) => programErrors(program, gate))
@@ -76,7 +78,12 @@ function nameOf(value: unknown): string {
   return Array.isArray(value) ? 'a list' : `a ${typeof value}`
 }
 
-function unknownType(type: string): CheckError {
+function unknownType(type: string, { gateTypes, refusal }: GateKinds): CheckError {
+  const refused = refusal(type)
+  if (refused !== undefined) {
+    const { text, hint } = refused
+    return { path: 'type', message: `Gate type "${safeOneLine(type, 120)}" ${text}.`, ...(hint && { hint }) }
+  }
   const near = suggest(type, gateTypes())
   const hint = near === undefined ? `Known types: ${gateTypes().join(', ')}.` : `Did you mean "${near}"?`
   return { path: 'type', message: `Unknown gate type "${safeOneLine(type, 64)}".`, hint }
@@ -95,8 +102,14 @@ function parameterError(path: string, message: string, gate: Gate<unknown>): Che
 
 function unknownParameter(key: string, gate: Gate<unknown>): CheckError {
   // Every params schema is a strict object (conformance: the registry test), so its shape has the names.
-  const known = gate.params instanceof z.ZodObject ? Object.keys(gate.params.shape) : []
+  const known = keysOf(gate.params)
   const near = suggest(key, known)
   const hint = near === undefined ? `Allowed: ${known.join(', ')}.` : `Did you mean "${near}"?`
   return { path: key, message: `Unknown parameter "${safeOneLine(key, 64)}" of gate type "${gate.type}".`, hint }
+}
+
+/** Those of a module's gate stand before what it makes of them. */
+function keysOf(params: unknown): readonly string[] {
+  if (params instanceof z.ZodPipe) return keysOf(params.in)
+  return params instanceof z.ZodObject ? Object.keys(params.shape) : []
 }

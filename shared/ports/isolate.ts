@@ -3,7 +3,8 @@ import type { Json } from '../text/json.ts'
 /**
  * What is computed: `transform` evaluates a JSONata program; `json_schema` checks a value under a schema and `compile`
  * whether schemas and patterns can be used at all (shared/gates/compile-programs.ts); `classify` fits a model of a table and
- * `describe` its statistics; `parse` reads a text as JSON; `read_rows` reads a table and `write_rows` writes one.
+ * `describe` its statistics; `parse` reads a text as JSON; `read_rows` reads a table and `write_rows` writes one;
+ * `gate` judges by the module of a project's gate and `gate_params` reads the parameters of a check by it.
  */
 export type IsolateKind =
   | 'transform'
@@ -14,6 +15,8 @@ export type IsolateKind =
   | 'parse'
   | 'read_rows'
   | 'write_rows'
+  | 'gate'
+  | 'gate_params'
 
 /**
  * Runs one bounded computation (a JSONata transform or a JSON Schema of somebody else's, a model of somebody's table)

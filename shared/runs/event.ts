@@ -187,6 +187,8 @@ const DATA = {
     status: z.enum(GATE_STATUSES),
     reason: text,
     input_hash: text,
+    /** Of a gate of the project: the hash of the code that judged. */
+    version: text.optional(),
     facts: z.unknown(),
     duration_ms: z.number().min(0),
     /** What judges answered, as it came. */

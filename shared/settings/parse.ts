@@ -1,5 +1,6 @@
 import { taskSettingsIssues } from '../document/task-gates.ts'
 import { Fault, type Issue } from '../errors.ts'
+import type { ProjectGates } from '../gates/project-gates.ts'
 import { priceIssues } from '../providers/model-prices.ts'
 import { PLACE_PROVIDERS } from '../providers/provider.ts'
 import { EMBEDDING_TYPES } from '../providers/settings.ts'
@@ -11,15 +12,16 @@ import { FileSettingsSchema, type Settings, SettingsSchema } from './settings.ts
 
 /**
  * The settings a `sluice.yaml` holds, with the defaults filled in; a blank text is all defaults. Fault InvalidInput
- * bad_settings lists what is wrong, each with file, line, column, what was seen and what is allowed.
+ * bad_settings lists what is wrong, each with file, line, column, what was seen and what is allowed. Gates of tasks that are
+ * modules of the project are looked at where it is given.
  */
-export function parseSettings(text: string, file: string): Settings {
+export function parseSettings(text: string, file: string, project?: ProjectGates): Settings {
   if (isBlank(text)) return SettingsSchema.parse({})
   const source = readSource(text, file)
   const parsed = FileSettingsSchema.safeParse(source.value)
   const shape = parsed.success ? [] : schemaIssues(parsed.error, FileSettingsSchema, source.value)
   const whole = parsed.success
-    ? [...taskSettingsIssues(parsed.data), ...tenantIssues(parsed.data), ...priceIssues(parsed.data)]
+    ? [...taskSettingsIssues(parsed.data, project), ...tenantIssues(parsed.data), ...priceIssues(parsed.data)]
     : []
   const issues = [...shape, ...providerReferenceIssues(source.value), ...whole]
   if (parsed.success && issues.length === 0) return parsed.data
