@@ -9,6 +9,8 @@ const config: KnipConfig = {
     // Imported by path, as the source or the bundle it has become.
     'clients/cli/main.ts',
     'infra/local/check-gates.ts',
+    'clients/sdk/sluice.ts',
+    'functions/steps/run-step.ts',
     'infra/local/describe-steps.ts',
     'functions/isolate/worker.ts',
     // Named by path in the entries infra/aws generates.

@@ -44,12 +44,12 @@ const within =
 const FLOORS: Readonly<Record<string, readonly string[]>> = {
   shared: [
     'errors.ts limits.ts text auth ports services table',
-    'goals dag graph research providers prompts gates runs',
+    'goals dag steps graph research providers prompts gates runs',
     'document catalog.ts compile plan approvals slack telemetry webhooks settings',
     'routes.ts api console invariants views world.ts',
   ].flatMap((names) => names.split(' ')),
   functions: [
-    'handler.ts http-handler.ts require-run.ts record provider-call.ts provider-lease.ts watch-dispatch.ts search isolate providers gates telemetry',
+    'handler.ts http-handler.ts require-run.ts record provider-call.ts provider-lease.ts watch-dispatch.ts search isolate providers gates telemetry steps',
     'research runs goals attempts approvals slack notify graph auth api aws',
   ].flatMap((names) => names.split(' ')),
 }
@@ -73,9 +73,13 @@ describe('arrows', () => {
         'functions/search/',
         'functions/slack/client/',
         'functions/telemetry/',
+        'functions/steps/',
+        'infra/modules/',
       ],
     ],
-    ['infra/aws/', ['shared/', 'infra/aws/']],
+    ['infra/modules/', ['shared/', 'infra/modules/', 'functions/steps/']],
+    ['infra/aws/', ['shared/', 'infra/aws/', 'infra/modules/']],
+    ['functions/steps/', ['shared/', 'functions/steps/']],
     ['clients/', ['shared/', 'clients/']],
     ['scripts/', ['shared/', 'scripts/', 'clients/cli/', 'infra/local/']],
   ])('%s imports only from %j', (room, allowed) => {
@@ -136,6 +140,7 @@ describe('purity', () => {
       'functions/gates/',
       'functions/aws/',
       'functions/telemetry/',
+      'functions/steps/',
     )
     expect(
       offenders(({ path, code }) => path.startsWith('functions/') && !adapter(path) && OUTSIDE.test(code)),
@@ -155,7 +160,7 @@ describe('purity', () => {
 describe('files', () => {
   test('export something, or are started themselves', () => {
     const any = ({ code }: Source) => /^export /m.test(code)
-    const started = /(^scripts\/|\/main\.tsx?$|[/-]worker\.ts$|\/(check-gates|describe-steps)\.ts$)/
+    const started = /(^scripts\/|\/main\.tsx?$|[/-]worker\.ts$|\/(check-gates|describe-steps|run-step)\.ts$)/
     expect(offenders((source) => !any(source) && !started.test(source.path))).toEqual([])
   })
 
