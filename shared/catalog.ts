@@ -61,7 +61,12 @@ export const FUNCTIONS: readonly FunctionLine[] = [
       'steps',
     ],
   },
-  { name: 'report-step', file: 'attempts/report-step.ts', serves: 'step', ports: ['runs', 'objects', 'machine'] },
+  {
+    name: 'report-step',
+    file: 'attempts/report-step.ts',
+    serves: 'step',
+    ports: ['runs', 'objects', 'machine', 'outbox'],
+  },
   { name: 'wait-join', file: 'attempts/wait-join.ts', placeholder: 'WaitJoin', ports: ['runs', 'machine'] },
   {
     name: 'request-approval',

@@ -113,7 +113,7 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     'shell.run',
     'tokens.read',
   ],
-  'report-step': [...APPENDS, 'runs.getAll', 'objects.get', 'machine.answer', 'machine.beat'],
+  'report-step': [...APPENDS, 'runs.getAll', 'objects.get', 'objects.put', 'machine.answer', 'machine.beat'],
   'open-wait': [
     ...APPENDS,
     'runs.getAll',

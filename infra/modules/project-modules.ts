@@ -20,7 +20,12 @@ async function readGate(root: string, path: string): Promise<FoundModule> {
   if (wrong !== undefined) return { ok: false, code: 'bad_gate_module', ...wrong }
   const place = placeOf(root, path)
   if (place === 'missing') return missing(root, path)
-  if (place === 'outside') return { ok: false, code: 'bad_gate_module', text: 'leads out of the project by a link; a module lies below the folder of sluice.yaml' }
+  if (place === 'outside')
+    return {
+      ok: false,
+      code: 'bad_gate_module',
+      text: 'leads out of the project by a link; a module lies below the folder of sluice.yaml',
+    }
   try {
     return await asScript((await bundleModule(root, path)).text)
   } catch (cause) {
@@ -41,7 +46,12 @@ function placeOf(root: string, path: string): 'inside' | 'outside' | 'missing' {
 function missing(root: string, path: string): FoundModule {
   const near = suggest(path, modulesBelow(root))
   const text = 'is no file below the folder of sluice.yaml'
-  return { ok: false, code: 'gate_module_missing', text, hint: didYouMean(near) ?? `Write it: export default defineGate({ params, check }).` }
+  return {
+    ok: false,
+    code: 'gate_module_missing',
+    text,
+    hint: didYouMean(near) ?? `Write it: export default defineGate({ params, check }).`,
+  }
 }
 
 /** Files that could have been meant: not those of packages, and not without end. */
@@ -87,19 +97,29 @@ async function asScript(contents: string): Promise<FoundModule> {
   })
   const [imported] = Object.values(metafile.outputs).flatMap(({ imports }) => imports)
   if (imported !== undefined) {
-    return { ok: false, code: 'bad_gate_module', text: `imports "${imported.path}"; a gate is pure and has no module of Node` }
+    return {
+      ok: false,
+      code: 'bad_gate_module',
+      text: `imports "${imported.path}"; a gate is pure and has no module of Node`,
+    }
   }
   const text = outputFiles[0]?.text ?? ''
   const bytes = Buffer.byteLength(text)
   if (bytes <= GATE_LIMITS.bytes) return { ok: true, text, hash: sha256(text) }
-  return { ok: false, code: 'bad_gate_module', text: `has ${bytes} bytes with all it imports; the limit is ${GATE_LIMITS.bytes}` }
+  return {
+    ok: false,
+    code: 'bad_gate_module',
+    text: `has ${bytes} bytes with all it imports; the limit is ${GATE_LIMITS.bytes}`,
+  }
 }
 
 /** The first error of the bundler with its place, else whatever went wrong. */
 function buildProblem(cause: unknown): string {
-  const errors = typeof cause === 'object' && cause !== null && 'errors' in cause ? (cause.errors as readonly Message[]) : []
+  const errors =
+    typeof cause === 'object' && cause !== null && 'errors' in cause ? (cause.errors as readonly Message[]) : []
   const [first] = errors
   if (first === undefined) return cause instanceof Error ? cause.message : String(cause)
-  const at = first.location === null ? '' : `${first.location.file}:${first.location.line}:${first.location.column + 1}: `
+  const at =
+    first.location === null ? '' : `${first.location.file}:${first.location.line}:${first.location.column + 1}: `
   return `${at}${first.text}`
 }

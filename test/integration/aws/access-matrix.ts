@@ -30,7 +30,7 @@ export function accessMatrix(accesses: readonly Access[], asked: Asked): string 
   ].join('\n')
 }
 
-const INTRO = `Generated from the synthesized templates (stage \`dev\`, with bearer tokens, a workspace of Slack, a webhook, a service with a key, a collector of spans and anchors) and from the code by \`npx vitest run test/integration/aws/access.test.ts -u\`; the test fails when it differs, when a role allows an action that nothing its code calls sends, and when it lacks one.
+const INTRO = `Generated from the synthesized templates (stage \`dev\`, with bearer tokens, a workspace of Slack, a webhook, a service with a key, a collector of spans, anchors and a step) and from the code by \`npx vitest run test/integration/aws/access.test.ts -u\`; the test fails when it differs, when a role allows an action that nothing its code calls sends, and when it lacks one.
 ARNs are without partition, region and account. Every role has inline policies only, and nothing adds to it later. \`of\`: only items whose partition is one of these (condition \`dynamodb:LeadingKeys\`). The last column names methods: of the port that stands before the point in \`for\`, or of the one that is said; [where they are called and sent](#where-calls-are-made) stands below.
 Not in the table, since each function has just these: \`logs:CreateLogStream, logs:PutLogEvents\` on its own log group, \`xray:PutTraceSegments, xray:PutTelemetryRecords\` on \`*\` (X-Ray has no resource level).`
 
@@ -55,13 +55,21 @@ const USED_BY: Readonly<Record<string, string>> = {
   logs: 'API Gateway',
 }
 
+/** The role of a step: what follows its work (functions/steps/follow-step.ts), and what the settings grant its code. */
+const OF_STEPS: Readonly<Record<string, string>> = {
+  objects: 'follow-step',
+  report: 'follow-step, of report-step',
+  grants: 'the code of the step, by the settings',
+}
+
 function usesOf({ who, policy, actions }: Access, asked: Asked): string {
   const calls = (asked.get(who) ?? []).filter(
     (call) =>
       call.rights.some((right) => policyName(right) === policy) &&
       (call.rights.length > 1 || call.actions.length === 0 || call.actions.some((action) => actions.includes(action))),
   )
-  const known = USED_BY[policy] ?? (who.startsWith('(') ? 'Step Functions' : '')
+  const own = who.startsWith('step-') ? OF_STEPS[policy] : undefined
+  const known = own ?? USED_BY[policy] ?? (who.startsWith('(') ? 'Step Functions' : '')
   const port = policy.replace(/\..*$/, '')
   const names = calls.map((call) => (call.port === port ? call.method : `${call.port}.${call.method}`))
   return names.length === 0 ? known : names.sort().join(', ')

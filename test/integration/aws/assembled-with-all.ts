@@ -1,21 +1,34 @@
 import { ServicesSettingsSchema } from '../../../shared/services/settings.ts'
+import { StepsSettingsSchema } from '../../../shared/steps/settings.ts'
 import { assembled } from './assembled.ts'
 import type { Assembly } from './assembly.ts'
 import { slackSettings } from './slack-settings.ts'
 import { telemetrySettings } from './telemetry-settings.ts'
 import { webhookSettings } from './webhook-settings.ts'
 
-/** With everything that brings rights of its own: bearer tokens, a workspace, a webhook, a service, a collector of spans, anchors. */
+/** With everything that brings rights of its own: bearer tokens, a workspace, a webhook, a service, a collector of spans, anchors, a step. */
 export function assembledWithAll(): Promise<Assembly> {
   const audit = { anchor: 's3-object-lock', retention_days: 365 } as const
   const secret = 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:sluice/crm-AbCdEf'
   const services = ServicesSettingsSchema.parse({ crm: { url: 'https://crm.example/api', key: { secret } } })
+  const grants = [{ actions: ['sqs:SendMessage'], resources: ['arn:aws:sqs:eu-central-1:111122223333:notices'] }]
   const settings = {
     ...slackSettings(),
     services,
     webhooks: [webhookSettings()],
     telemetry: telemetrySettings(),
     audit,
+    steps: StepsSettingsSchema.parse({ './steps/notify.js': { grants } }),
   }
-  return assembled({ 'sluice:auth': 'token' }, settings)
+  return assembled({ 'sluice:auth': 'token' }, settings, PROJECT)
+}
+
+const PROJECT = {
+  'steps/notify.js': `import { defineStep } from 'sluice'
+import * as z from 'zod'
+export default defineStep({ inputs: z.object({}), outputs: z.object({ done: z.boolean() }), run: () => ({ done: true }) })
+`,
+  'dags/notifies.yaml': `name: notifies
+blocks: [{ id: notify, mode: deterministic, deterministic: { handler: ./steps/notify.js } }]
+`,
 }
