@@ -15,6 +15,7 @@ const ENTRIES: readonly string[] = [
   'infra/local/main.ts',
   'infra/local/check-gates.ts',
   'infra/local/describe-steps.ts',
+  'infra/modules/gates-worker.ts',
   'functions/isolate/worker.ts',
   'functions/steps/run-step.ts',
   'clients/sdk/sluice.ts',

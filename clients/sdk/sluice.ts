@@ -1,4 +1,5 @@
 /** What modules of a project import as `sluice` (docs/steps.md). */
+export { defineGate, type GateAnswer, type GateCall, type GateDefinition } from '../../shared/gates/define-gate.ts'
 export {
   type ArtifactBody,
   defineStep,

@@ -17,6 +17,7 @@ export const handler = changeHandler({
       providers: world.providers.names(),
       services: world.settings.services,
       steps: await stepsOf(world.steps, given),
+      modules: world.modules,
     }
     const parsed = await parseDagInIsolate(given, place, isolate)
     if (parsed.ok) return { json: planDag(parsed.dag, { ...told, max_parallel }, world.settings) }

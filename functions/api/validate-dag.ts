@@ -13,14 +13,14 @@ export const handler = changeHandler({
   run: async ({ body, principal, signal }, world) => {
     const isolate = isolateFor(world.isolate, { tenant: principal.tenant, signal })
     const steps = await stepsOf(world.steps, body.dag)
-    const place = { providers: world.providers.names(), routing: world.settings, steps }
+    const place = { providers: world.providers.names(), routing: world.settings, steps, modules: world.modules }
     const parsed = await parseDagInIsolate(body.dag, place, isolate)
     if (!parsed.ok) {
       const errors = parsed.errors.map((error) => ({ ...error }))
       return { json: { valid: false, errors, warnings: [], order: [], context_inputs: [] } }
     }
     const { dag, order, dag_hash } = parsed
-    const wrong = dagTaskIssues(dag, world.settings)
+    const wrong = dagTaskIssues(dag, world.settings, parsed.project)
     if (wrong.length > 0) {
       return { json: { valid: false, errors: [...wrong], warnings: [], order: [], context_inputs: [] } }
     }

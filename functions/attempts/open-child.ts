@@ -240,7 +240,7 @@ async function prepareChildRun(
 ): Promise<ChildOrder> {
   const { world, meta } = call
   await refuseTooDeepChild(world, meta, `DAG "${block.dag.name}" for block "${block.id}"`)
-  const { dag, dag_hash } = await readDocument(world, meta.tenant, await childSource(world, block.dag.name))
+  const { dag, dag_hash, scripts } = await readDocument(world, meta.tenant, await childSource(world, block.dag.name))
   const isBound = decisions.length > 0 || meta.parent?.binding_ref !== undefined
   if (isBound && !wasClaimedWithChild(call, attempt)) await requireSame(call, block)
   refuseOutputs(block, dag)
@@ -250,6 +250,7 @@ async function prepareChildRun(
     ...childRunBase(call, attempt, world.settings.safety.max_run_sec),
     dag,
     dag_hash,
+    scripts,
     machine: await world.machine.deployed(text, dag_hash, parts),
     ...(await prepareStartValues(world, meta.tenant, dag, { inputs }, {}, 'parent')),
     ...(await childDocuments(world, meta.tenant, dag)),

@@ -9,6 +9,7 @@ import type { World } from '../../shared/world.ts'
 export interface Core extends Pick<World, 'clock' | 'ids' | 'log' | 'settings'> {
   readonly env: FunctionEnvironment
   readonly deployed: DeployedDocuments
+  readonly gates: DeployedGates
   /** Only in functions whose line lists the port. */
   readonly secrets?: Secrets
 }
@@ -37,6 +38,9 @@ export interface DeployedDocument {
 
 /** The generated module of a deployment, by name of the document. */
 export type DeployedDocuments = Readonly<Record<string, DeployedDocument>>
+
+/** The gates of the project as they were deployed, by their path: the script and its hash. */
+export type DeployedGates = Readonly<Record<string, { readonly text: string; readonly hash: string }>>
 
 /** The environment of this function: the only place in functions/aws that touches it. */
 export const environment: NodeJS.ProcessEnv = process.env

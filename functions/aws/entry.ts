@@ -186,12 +186,16 @@ export function openWorld(parts: WorldParts, env?: NodeJS.ProcessEnv): World {
   return assembleWorld(openCore(parts, env), parts)
 }
 
-function openCore({ name, ports, settings = {}, deployed = {} }: WorldParts, env?: NodeJS.ProcessEnv): Core {
+function openCore(
+  { name, ports, settings = {}, deployed = {}, gates = {} }: WorldParts,
+  env?: NodeJS.ProcessEnv,
+): Core {
   const read = readEnvironment(env)
   const secrets = ports.secrets?.({ clock: lambdaClock })
   return {
     env: read,
     deployed,
+    gates,
     ...(secrets === undefined ? {} : { secrets }),
     settings: parsePolicy(settings),
     clock: lambdaClock,

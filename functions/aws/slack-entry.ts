@@ -28,6 +28,7 @@ function openCore({ name, ports, settings }: Omit<EntryParts, 'handler'>, env: N
   return {
     env: read,
     deployed: {},
+    gates: {},
     ...(secrets === undefined ? {} : { secrets }),
     // Written into the bundle by infra/aws/bundle.ts as SettingsSchema made them.
     settings: settings as Settings,

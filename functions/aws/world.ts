@@ -4,7 +4,7 @@ import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { Telemetry } from '../../shared/telemetry/telemetry-port.ts'
 import { runsWithWebhookNudges } from '../../shared/webhooks/endpoint-deliveries.ts'
 import type { World } from '../../shared/world.ts'
-import type { Core, DeployedDocuments } from './core.ts'
+import type { Core, DeployedDocuments, DeployedGates } from './core.ts'
 
 type Port = Exclude<keyof World, 'clock' | 'ids' | 'log' | 'settings' | 'telemetry'>
 
@@ -23,6 +23,8 @@ export interface WorldParts {
   readonly settings?: unknown
   /** Only start-run and the routes that list documents carry them. */
   readonly deployed?: DeployedDocuments
+  /** Only who checks documents carries them. */
+  readonly gates?: DeployedGates
 }
 
 /**
@@ -72,6 +74,7 @@ const PORTS: Readonly<Record<Port, true>> = {
   shell: true,
   waker: true,
   documents: true,
+  modules: true,
   slack: true,
   webhooks: true,
   services: true,

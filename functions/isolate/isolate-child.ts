@@ -3,7 +3,14 @@ import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Isolated } from '../../shared/ports/isolate.ts'
-import { type IsolateEngine, type Job, OUT_OF_MEMORY, OUT_OF_TIME, type Reply, type TimedJob } from './isolate-messages.ts'
+import {
+  type IsolateEngine,
+  type Job,
+  OUT_OF_MEMORY,
+  OUT_OF_TIME,
+  type Reply,
+  type TimedJob,
+} from './isolate-messages.ts'
 
 /** A child that says nothing for so long never will: a broken installation, not a program's doing. */
 const START_MS = 30_000
@@ -136,7 +143,8 @@ const ABORT_CODE = 134
 
 function exitFailure(code: number | null, signal: NodeJS.Signals | null, mb: number): Failure {
   if (signal === OUT_OF_TIME) return failure('time', 'it ran out of time')
-  if (signal === OUT_OF_MEMORY || ABORTS.includes(signal) || code === ABORT_CODE) return failure('memory', `it needed more than ${mb} MB`)
+  if (signal === OUT_OF_MEMORY || ABORTS.includes(signal) || code === ABORT_CODE)
+    return failure('memory', `it needed more than ${mb} MB`)
   return failure('error', `the isolate stopped (${signal ?? code})`)
 }
 

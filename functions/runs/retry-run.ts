@@ -67,7 +67,8 @@ async function orderRetry(
   const old = await readPinned(world, run)
   if (old.meta.kind === 'research') throw isQuestion(run)
   if (old.meta.parent !== undefined) throw isChild(run, old.meta.parent.run_id)
-  const { dag, dag_hash } = await documentOf(world, old, body)
+  const bound = await documentOf(world, old, body)
+  const { dag, dag_hash, scripts } = bound
   requireAuthor(world.settings, principal, [
     ...changesFromRetriedRun(old, dag_hash, world.settings),
     ...authoredParts(body, dag),
@@ -93,12 +94,13 @@ async function orderRetry(
     order: {
       dag,
       dag_hash,
+      scripts,
       machine: await world.machine.named(text, dag_hash, parts),
       context,
       overrides,
       ...documents,
       ...told,
-      ...(await editedOf(world, run, old, { dag, dag_hash })),
+      ...(await editedOf(world, run, old, bound)),
       options: { ...options, ...body.options },
       retry_of: { run_id: run.run_id, again },
       root: old.meta.root ?? run.run_id,
@@ -133,7 +135,8 @@ async function editedOf(
 
 /** Results of a document that is edited are taken over block by block, as their hashes say. */
 async function documentOf(world: RetryWorld, { dag, meta }: Pinned, body: RetryRunBody) {
-  if (body.dag === undefined) return { dag, dag_hash: meta.dag_hash }
+  // Its scripts are kept by the run before.
+  if (body.dag === undefined) return { dag, dag_hash: meta.dag_hash, scripts: new Map<string, string>() }
   return bindDocument(world, meta.tenant, body.dag, dag.name)
 }
 

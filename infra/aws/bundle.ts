@@ -12,7 +12,11 @@ export interface BundleParts {
   readonly settings: Settings
   readonly dags: readonly DeployedDag[]
   readonly names: Names
+  /** The gates of the project that they name, by path. */
+  readonly gates?: DeployedGates
 }
+
+export type DeployedGates = Readonly<Record<string, { readonly text: string; readonly hash: string }>>
 
 /** The file beside `index.mjs` that holds the isolate's child program. */
 const ISOLATE_WORKER = 'isolate-worker.mjs'
@@ -88,6 +92,7 @@ function generated(parts: BundleParts): Plugin {
   const texts = new Map<string, string>([
     ...FUNCTIONS.map((line) => [`${ENTRY}${line.name}`, entrySource(line, ROUTES, named)] as const),
     [GENERATED.deployed, `export default ${literal(deployedDocuments(parts))}`],
+    [GENERATED.gates, `export default ${literal(parts.gates ?? {})}`],
     [GENERATED.settings, `export default ${literal(parts.settings)}`],
   ])
   return {

@@ -6,6 +6,7 @@ import type { Routing } from '../../shared/document/bind-agents.ts'
 import { parseDag } from '../../shared/document/parse.ts'
 import { dagTaskIssues, type TaskSettings } from '../../shared/document/task-gates.ts'
 import { Fault } from '../../shared/errors.ts'
+import type { ProjectGates } from '../../shared/gates/project-gates.ts'
 import type { MachineText } from '../../shared/runs/machine.ts'
 import type { KnownSteps } from '../../shared/steps/described-step.ts'
 import type { DagError } from '../../shared/text/document-problems.ts'
@@ -31,20 +32,29 @@ export type MachineDag = Pick<DeployedDag, 'slug' | 'dag_hash' | 'definition' | 
 /**
  * Reads, checks and compiles every `*.yaml` of a folder. Fault InvalidInput says everything that is wrong, each with
  * file, place and fix: invalid_dag, bad_dag_name, dag_name_clash, dag_too_large. Providers and agents are those
- * of the stage: a document that asks for another one would be refused at its first run.
+ * of the stage: a document that asks for another one would be refused at its first run. So it is with gates of the project.
  */
 export function readDeployedDags(
   dir: string,
   cwd: string,
   place: StageProviders = NOTHING,
   steps: KnownSteps = {},
+  project?: ProjectGates,
 ): readonly DeployedDag[] {
   const files = readdirSync(dir)
     .filter((file) => /\.ya?ml$/.test(file))
     .sort()
-  const dags = files.map((file) => readDag(join(dir, file), relative(cwd, join(dir, file)), place, steps))
+  const dags = files.map((file) =>
+    readDag(join(dir, file), relative(cwd, join(dir, file)), place, { steps, ...(project && { project }) }),
+  )
   refuseClashes(dags)
   return dags
+}
+
+/** Code of the project that documents name, as it is now. */
+interface ProjectCode {
+  readonly steps?: KnownSteps
+  readonly project?: ProjectGates
 }
 
 /** Provider `local` is in every place. */
@@ -53,11 +63,11 @@ const NOTHING: StageProviders = { providers: {}, agents: {}, gates: [], pipeline
 /** What the stage's settings say of agents and of tasks. */
 type StageProviders = Routing & TaskSettings
 
-function readDag(path: string, file: string, place: StageProviders, steps: KnownSteps): DeployedDag {
+function readDag(path: string, file: string, place: StageProviders, code: ProjectCode): DeployedDag {
   const name = file.replace(/^.*[\\/]/, '').replace(/\.ya?ml$/, '')
   const document = readFileSync(path, 'utf8')
-  const parsed = parseDag(document, { name, providers: Object.keys(place.providers), routing: place, steps })
-  const errors: readonly DagError[] = parsed.ok ? dagTaskIssues(parsed.dag, place) : parsed.errors
+  const parsed = parseDag(document, { name, providers: Object.keys(place.providers), routing: place, ...code })
+  const errors: readonly DagError[] = parsed.ok ? dagTaskIssues(parsed.dag, place, code.project) : parsed.errors
   if (!parsed.ok || errors.length > 0) {
     const lines = errors.map(({ line, column, message }) =>
       line === undefined ? `${file}: ${message}` : `${file}:${line}:${column}: ${message}`,

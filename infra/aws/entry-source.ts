@@ -4,7 +4,7 @@ import type { RouteLine } from '../../shared/routes.ts'
 import { functionRights } from './grants.ts'
 
 /** Import paths of the generated modules a bundle may hold. */
-export const GENERATED = { deployed: 'sluice:deployed', settings: 'sluice:settings' } as const
+export const GENERATED = { deployed: 'sluice:deployed', gates: 'sluice:gates', settings: 'sluice:settings' } as const
 
 /**
  * The source of a function's entry: its handler by path, the AWS ports of exactly its catalog
@@ -19,15 +19,18 @@ export function entrySource(line: FunctionLine, routes: readonly RouteLine[], na
     (port) => [port, openerOf(line, port, named, isDoor) ?? unknownPort(name, port)] as const,
   )
   // Only who lists or reads documents carries them.
-  const carried = ports.includes('documents') ? [imported('deployed')] : []
+  const carried = [
+    ...(ports.includes('documents') ? (['deployed'] as const) : []),
+    ...(ports.includes('modules') ? (['gates'] as const) : []),
+  ]
   return [
     `import { handler as run } from './functions/${file}'`,
     `import { ${entry[1]} } from './functions/aws/${entry[0]}.ts'`,
     ...openers.map(([, [from, opener]]) => `import { ${opener} } from './functions/aws/${from}.ts'`),
     imported('settings'),
-    ...carried,
+    ...carried.map(imported),
     `const ports = { ${openers.map(([port, [, opener]]) => `${port}: ${opener}`).join(', ')} }`,
-    `export const handler = ${entry[1]}({ name: '${name}', handler: run, ports, settings${carried.length > 0 ? ', deployed' : ''} })`,
+    `export const handler = ${entry[1]}({ name: '${name}', handler: run, ports, settings${carried.map((module) => `, ${module}`).join('')} })`,
     '',
   ].join('\n')
 }
@@ -112,6 +115,7 @@ const OPENERS: Readonly<Record<string, Opener>> = {
   shell: ['function-calls', 'openShell'],
   waker: ['ports-without-sdk', 'openWaker'],
   documents: ['documents', 'openDocuments'],
+  modules: ['documents', 'openModules'],
   slack: ['slack', 'openSlackClient'],
   webhooks: ['ports-without-sdk', 'openWebhookKeys'],
   services: ['ports-without-sdk', 'openServiceKeys'],

@@ -7,6 +7,7 @@ import { buildApp } from './build-app.ts'
 import { bundleFunctions } from './bundle.ts'
 import { readDeploySettings } from './deploy-settings.ts'
 import { readDeployedDags } from './deployed-dags.ts'
+import { gateScripts, projectGatesOf } from './deployed-gates.ts'
 import { bundleSteps, readStageSteps, withDescribedSteps } from './deployed-steps.ts'
 import { stageNames } from './names.ts'
 import { readStageSettings, withCdkContext } from './stage-settings.ts'
@@ -32,8 +33,11 @@ async function synthesize(root: string): Promise<void> {
   const own = withCdkContext(readStageSettings(root, deploy), deploy)
   const stage = await readStageSteps(root, own)
   const settings = withDescribedSteps(own, stage)
-  const dags = settings.dags.flatMap((dir) => readDeployedDags(join(root, dir), root, settings, stage.known))
-  await bundleFunctions(join(built, 'functions'), { settings, dags, names: stageNames(deploy.stage) })
+  const folders = settings.dags.map((dir) => join(root, dir))
+  const project = await projectGatesOf(root, folders, settings.gates)
+  const dags = folders.flatMap((folder) => readDeployedDags(folder, root, settings, stage.known, project))
+  const parts = { settings, dags, gates: gateScripts(project), names: stageNames(deploy.stage) }
+  await bundleFunctions(join(built, 'functions'), parts)
   await bundleSteps(join(built, 'steps'), root, stage)
   buildApp({ app, deploy, settings, dags, steps: stage.steps, built })
   const asked = { documents: dags.length, spread: deploy.document_stacks }

@@ -2,8 +2,10 @@ import * as z from 'zod'
 import { createIsolate } from '../../functions/isolate/isolate-pool.ts'
 import { judgeGate, replayVerdict } from '../../shared/gates/judge.ts'
 import { parseCheck } from '../../shared/gates/parse-check.ts'
+import { gateKinds, readProjectGates, scriptsOf } from '../../shared/gates/project-gates.ts'
 import type { Json } from '../../shared/text/json.ts'
 import { splitLines } from '../../shared/text/split-lines.ts'
+import { folderModules } from '../modules/project-gates.ts'
 
 /**
  * The program behind `sluice gates check --ndjson`: a line {"id","check","inputs","outputs","measured","answer","at",
@@ -12,6 +14,9 @@ import { splitLines } from '../../shared/text/split-lines.ts'
  * clients may not import. What cannot be checked is answered `error`, and the rest goes on.
  */
 const isolate = createIsolate()
+
+/** Gates of the project in the working folder. */
+const modules = folderModules(process.cwd())
 
 /** Lines judged at once: enough to keep the isolate's workers busy. */
 const AT_ONCE = 8
@@ -63,13 +68,16 @@ async function answer(line: string, number: number) {
   const asked = LineSchema.safeParse(value)
   if (!asked.success) return refused(idOf(value), `Cannot read line ${number} of stdin: ${NEEDED}`)
   const { id, inputs, outputs, measured, answer, at, error, recorded } = asked.data
-  const parsed = parseCheck(asked.data.check)
+  const project = await readProjectGates(asked.data.check, modules, isolate)
+  const parsed = parseCheck(asked.data.check, gateKinds(project))
   if (!parsed.ok)
     return refused(id, parsed.errors.map(({ message, hint }) => [message, hint].join(' ').trim()).join(' '))
   const facts = { inputs, outputs, measured, ...(answer && { answer }), ...(at !== undefined && { at }) }
+  const scripts = scriptsOf(project)
+  const ports = { isolate, script: async (version: string) => scripts.get(version) }
   const use = { name: String(id), check: parsed.check, on_fail: 'fail', ...(error !== undefined && { error }) } as const
-  const { passed, status, reason } = await judgeGate(use, facts, { isolate }, () => performance.now())
-  const replay = recorded && { replay: await replayVerdict(recorded, use, facts, { isolate }) }
+  const { passed, status, reason } = await judgeGate(use, facts, ports, () => performance.now())
+  const replay = recorded && { replay: await replayVerdict(recorded, use, facts, ports) }
   return { id, passed, status, reason, ...replay }
 }
 

@@ -6,6 +6,7 @@ import { createProviders } from '../../functions/providers/registry.ts'
 import { FUNCTIONS } from '../../shared/catalog.ts'
 import type { Http, LimitedAnswer, Shell, ShellAnswer } from '../../shared/gates/gate-ports.ts'
 import type { Clock, Ids, Log } from '../../shared/ports/host.ts'
+import type { Modules } from '../../shared/ports/modules.ts'
 import type { Provider } from '../../shared/providers/provider.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import type { Telemetry } from '../../shared/telemetry/telemetry-port.ts'
@@ -67,6 +68,7 @@ export function createPorts(parts: Parts): {
     webhooks: createWebhooks(settings, parts.keys),
     services: createServices(settings, parts.keys),
     steps,
+    modules: lazyModules(settings.project_dir ?? process.cwd()),
     clock,
     ids,
     log,
@@ -96,6 +98,13 @@ export function createIds(): Ids {
 }
 
 const RANDOM_POOL = 4_096
+
+/** The bundler is loaded with the first document that names a module. */
+function lazyModules(root: string): Modules {
+  return {
+    gate: async (path) => (await import('../modules/project-gates.ts')).folderModules(root).gate(path),
+  }
+}
 
 interface StoreParts {
   /** Holds `objects/` and the search index; runs and graph are in `db`. */

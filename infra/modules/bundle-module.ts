@@ -2,7 +2,7 @@ import { realpathSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type BuildFailure, build, type Plugin } from 'esbuild'
+import { type BuildFailure, type BuildOptions, build, type Plugin } from 'esbuild'
 import { Fault } from '../../shared/errors.ts'
 import { sha256 } from '../../shared/text/hash.ts'
 
@@ -28,32 +28,14 @@ const MOST_BYTES = 20_971_520
  * `./steps/parse.ts`. Fault InvalidInput module_unreadable or module_broken, with the place.
  */
 export async function bundleModule(root: string, path: string): Promise<BundledModule> {
-  const file = moduleFile(root, path)
-  const made = await build({
-    absWorkingDir: root,
-    entryPoints: [file],
-    outfile: join(root, 'module.mjs'),
-    write: false,
+  const made = await bundle(root, path, {
     sourcemap: 'external',
     sourcesContent: false,
-    bundle: true,
     format: 'esm',
-    platform: 'node',
-    target: 'node24',
-    // Comments name the paths of sources: the text has to be the same wherever they lie.
-    minifyWhitespace: true,
-    minifySyntax: true,
     keepNames: true,
-    legalComments: 'none',
-    metafile: true,
-    logLevel: 'silent',
-    mainFields: ['module', 'main'],
     banner: {
       js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
     },
-    plugins: [ownPackages()],
-  }).catch((error: unknown) => {
-    throw broken(path, error)
   })
   const output = (ending: string) => made.outputFiles.find((one) => one.path.endsWith(ending))?.text ?? ''
   const [text, map] = [output('.mjs'), output('.map')]
@@ -63,6 +45,46 @@ export async function bundleModule(root: string, path: string): Promise<BundledM
   }
   const files = Object.keys(made.metafile.inputs).map((name) => resolve(root, name))
   return { text, hash: sha256(text), map, files }
+}
+
+/**
+ * The same as a script that leaves what the module exports in a global and has nothing of Node: `imports` names what it
+ * still wants to load, which a script cannot. Faults as bundleModule().
+ */
+export async function bundleScript(
+  root: string,
+  path: string,
+  globalName: string,
+): Promise<{ readonly text: string; readonly imports: readonly string[] }> {
+  const { outputFiles, metafile } = await bundle(root, path, { format: 'iife', globalName, minifyIdentifiers: true })
+  const imports = Object.values(metafile.outputs).flatMap((output) => output.imports.map((one) => one.path))
+  return { text: outputFiles[0]?.text ?? '', imports }
+}
+
+async function bundle(root: string, path: string, options: Omit<BuildOptions, keyof ReturnType<typeof fixed>>) {
+  return build({ ...options, ...fixed(root, moduleFile(root, path)) }).catch((error: unknown) => {
+    throw broken(path, error)
+  })
+}
+
+function fixed(root: string, file: string) {
+  return {
+    absWorkingDir: root,
+    entryPoints: [file],
+    outfile: join(root, 'module.mjs'),
+    write: false as const,
+    bundle: true,
+    platform: 'node' as const,
+    target: 'node24',
+    // Comments name the paths of sources: the text has to be the same wherever they lie.
+    minifyWhitespace: true,
+    minifySyntax: true,
+    legalComments: 'none' as const,
+    metafile: true as const,
+    logLevel: 'silent' as const,
+    mainFields: ['module', 'main'],
+    plugins: [ownPackages()],
+  } satisfies BuildOptions
 }
 
 /** The file itself: below the project's folder, also where a link leads. Fault InvalidInput module_unreadable. */

@@ -1,9 +1,9 @@
 import type { Block, Dag, TaskGate } from '../dag/dag.ts'
 import { type PipelineSettings, TASK_PORTS, type TaskGateSettings } from '../dag/task-gate-settings.ts'
 import type { Issue } from '../errors.ts'
-import { portsRead } from '../gates/judge.ts'
 import { leafChecks } from '../gates/check-composition.ts'
 import { isModulePath } from '../gates/gate-module.ts'
+import { portsRead } from '../gates/judge.ts'
 import { parseCheck } from '../gates/parse-check.ts'
 import { gateKinds, moduleChecksIn, type ProjectGates } from '../gates/project-gates.ts'
 import { didYouMean, listed, quoted, suggest } from '../text/wording.ts'
@@ -72,7 +72,10 @@ function onceIssues({ id, index, foreach }: Block): readonly TaskIssue[] {
 }
 
 /** Settings were checked when they were read, so the check parses; one that did not would hold nothing. */
-function bound({ name, on: { from, to }, check, error }: TaskGateSettings, project: ProjectGates | undefined): TaskGate {
+function bound(
+  { name, on: { from, to }, check, error }: TaskGateSettings,
+  project: ProjectGates | undefined,
+): TaskGate {
   const parsed = parseCheck(check, gateKinds(project))
   const use = parsed.ok ? parsed.check : { ...check, type: String(check.type) }
   const sides = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }
@@ -139,7 +142,11 @@ export function taskSettingsIssues({ gates, pipelines }: TaskSettings, project?:
 }
 
 /** A check by modules is looked at with the project alone: where settings are read first, it is not at hand. */
-function checkIssues(check: TaskGateSettings['check'], path: string, project: ProjectGates | undefined): readonly Issue[] {
+function checkIssues(
+  check: TaskGateSettings['check'],
+  path: string,
+  project: ProjectGates | undefined,
+): readonly Issue[] {
   if (project === undefined && moduleChecksIn(check).length > 0) return []
   const parsed = parseCheck(check, gateKinds(project))
   if (!parsed.ok) {
@@ -152,7 +159,8 @@ function checkIssues(check: TaskGateSettings['check'], path: string, project: Pr
   const { type } = parsed.check
   const reads = portsRead(parsed.check)
   const allowed = `a task has ${listed(TASK_PORTS)}`
-  if (reads.length === 0 && !leafChecks(parsed.check).some((leaf) => isModulePath(leaf.type))) return [{ path, message: `Gate type "${type}" reads nothing of a task; ${allowed}` }]
+  if (reads.length === 0 && !leafChecks(parsed.check).some((leaf) => isModulePath(leaf.type)))
+    return [{ path, message: `Gate type "${type}" reads nothing of a task; ${allowed}` }]
   const known: readonly string[] = TASK_PORTS
   return reads
     .filter((port) => !known.includes(port))

@@ -5,8 +5,8 @@ import { safeOneLine } from '../text/redact.ts'
 import { atLeast, leafChecks, negateOutcome, type Outcome, paramsOfCheck, partsOfCheck } from './check-composition.ts'
 import type { CheckResult, GateFacts, Verdict } from './gate.ts'
 import type { GatePorts } from './gate-ports.ts'
-import { readPort, unusableReason } from './read-facts.ts'
 import { gateOfCheck, versionOfCheck } from './project-gates.ts'
+import { readPort, unusableReason } from './read-facts.ts'
 import { findGate } from './registry.ts'
 
 /** Characters of a verdict's reason; an event has 1 KiB in all. */

@@ -23,7 +23,10 @@ export interface CheckModule {
   readonly reads?: readonly string[]
 }
 
-const ModuleSchema = z.strictObject({ version: z.string().regex(/^[0-9a-f]{64}$/), reads: z.array(z.string()).optional() })
+const ModuleSchema = z.strictObject({
+  version: z.string().regex(/^[0-9a-f]{64}$/),
+  reads: z.array(z.string()).optional(),
+})
 
 /** Gate types where a document is read: ours, and with a project those of its modules. */
 export interface GateKinds {
@@ -35,7 +38,8 @@ export interface GateKinds {
 
 export function gateKinds(project?: ProjectGates): GateKinds {
   return {
-    gateOf: (type) => findGate(type) ?? (project?.modules.get(type)?.ok === true ? moduleGate(type, project) : undefined),
+    gateOf: (type) =>
+      findGate(type) ?? (project?.modules.get(type)?.ok === true ? moduleGate(type, project) : undefined),
     gateTypes,
     refusal(type) {
       if (!isModulePath(type)) return undefined
@@ -43,7 +47,8 @@ export function gateKinds(project?: ProjectGates): GateKinds {
       if (found?.ok === false) return found
       const wrong = modulePathProblem(type)
       if (wrong !== undefined) return { ok: false, code: 'bad_gate_module', ...wrong }
-      const text = project === undefined ? NO_PROJECT : `is one module more than the ${GATE_LIMITS.modules} of one document`
+      const text =
+        project === undefined ? NO_PROJECT : `is one module more than the ${GATE_LIMITS.modules} of one document`
       return { ok: false, code: 'gate_module_missing', text }
     },
   }
@@ -74,7 +79,11 @@ const IssueSchema = z.looseObject({
 const ParamsAnswerSchema = z.union([
   z.strictObject({ problem: z.string() }),
   z.strictObject({ known, issues: z.array(IssueSchema).min(1).max(GATE_LIMITS.issues) }),
-  z.strictObject({ known, params: z.record(z.string(), json), reads: z.array(z.string()).max(GATE_LIMITS.ports).optional() }),
+  z.strictObject({
+    known,
+    params: z.record(z.string(), json),
+    reads: z.array(z.string()).max(GATE_LIMITS.ports).optional(),
+  }),
 ])
 
 /** As they come over a process's border: what makes ProjectGates again. */
@@ -94,17 +103,23 @@ export function moduleChecksIn(given: unknown): readonly WrittenCheck[] {
   const found = new Map<string, WrittenCheck>()
   const paths = new Set<string>()
   const open: unknown[] = [given]
-  for (let next = open.pop(); next !== undefined || open.length > 0; next = open.pop()) {
+  while (open.length > 0) {
+    const next = open.pop()
     if (typeof next !== 'object' || next === null) continue
     for (const member of Object.values(next)) open.push(member)
-    if (!('type' in next) || !isModulePath(next.type) || modulePathProblem(next.type) !== undefined) continue
-    const { type: path, ...params } = next
-    if (!paths.has(path) && paths.size >= GATE_LIMITS.modules) continue
-    paths.add(path)
-    const written = paramsWritten(params as Params)
-    if (found.size < GATE_LIMITS.checks) found.set(keyOf(path, written), { path, params: written })
+    const check = writtenCheck(next)
+    if (check === undefined || (paths.size >= GATE_LIMITS.modules && !paths.has(check.path))) continue
+    paths.add(check.path)
+    if (found.size < GATE_LIMITS.checks) found.set(keyOf(check.path, check.params), check)
   }
   return [...found.values()]
+}
+
+function writtenCheck(value: object): WrittenCheck | undefined {
+  const path = 'type' in value ? value.type : undefined
+  if (!isModulePath(path) || modulePathProblem(path) !== undefined) return undefined
+  // What documents hold is JSON; anything else is refused by their reader.
+  return { path, params: paramsWritten(value as Params) }
 }
 
 function paramsWritten({ not: _, module: __, type: ___, ...params }: Params): Params {
@@ -156,28 +171,46 @@ function moduleGate(path: string, project: ProjectGates): Gate<unknown> {
 
 /** The keys a module knows stand in the shape, where messages look for them. */
 function paramsSchema(path: string, version: string, { answers }: ProjectGates): z.ZodType<unknown> {
-  const keys = [...answers].flatMap(([key, answer]) => (key.startsWith(`${path} `) && 'known' in answer ? answer.known : []))
+  const keys = [...answers].flatMap(([key, answer]) =>
+    key.startsWith(`${path} `) && 'known' in answer ? answer.known : [],
+  )
   const shape = Object.fromEntries(keys.map((key) => [key, z.unknown().optional()]))
   return z.looseObject(shape).transform((given, context) => {
-    const refuse = (message: string, at: (string | number)[] = []) => {
-      context.issues.push({ code: 'custom', path: at, message: safeOneLine(message, 240), input: given })
-      return z.NEVER
-    }
-    const pinned = pinnedVersion(given.module)
-    if (given.module !== undefined && pinned !== version) {
-      return refuse(`the module is of version ${version} now; leave "module" out to take it as it is`, ['module'])
-    }
-    const answer = answers.get(keyOf(path, paramsWritten(given as Params)))
-    if (answer === undefined) return refuse(`a document has at most ${GATE_LIMITS.checks} different checks by modules`)
-    if ('problem' in answer) return refuse(`${path} cannot be used: ${answer.problem}`)
-    if ('params' in answer) return { ...answer.params, module: { version, ...(answer.reads && { reads: answer.reads }) } }
-    for (const issue of answer.issues) {
-      if (issue.code === 'unrecognized_keys' && issue.keys !== undefined)
-        context.issues.push({ code: 'unrecognized_keys', keys: issue.keys, path: issue.path, input: given })
-      else refuse(issue.message, issue.path)
-    }
+    const found = readParams(given as Params, path, version, answers)
+    if ('params' in found) return found.params
+    for (const issue of found.issues) context.issues.push({ ...issue, input: given })
     return z.NEVER
   })
+}
+
+type ParamsIssue =
+  | { readonly code: 'custom'; readonly path: (string | number)[]; readonly message: string }
+  | { readonly code: 'unrecognized_keys'; readonly path: (string | number)[]; readonly keys: string[] }
+
+function readParams(
+  given: Params,
+  path: string,
+  version: string,
+  answers: ProjectGates['answers'],
+): { readonly params: Params } | { readonly issues: readonly ParamsIssue[] } {
+  const refused = (text: string, at: string[] = []) => ({ issues: [customIssue(text, at)] })
+  if (given.module !== undefined && pinnedVersion(given.module) !== version) {
+    return refused(`the module is of version ${version} now; leave "module" out to take it as it is`, ['module'])
+  }
+  const answer = answers.get(keyOf(path, paramsWritten(given)))
+  if (answer === undefined) return refused(`a document has at most ${GATE_LIMITS.checks} different checks by modules`)
+  if ('problem' in answer) return refused(`${path} cannot be used: ${answer.problem}`)
+  if ('issues' in answer) return { issues: answer.issues.map(asIssue) }
+  const module = { version, ...(answer.reads && { reads: answer.reads }) }
+  return { params: { ...answer.params, module } }
+}
+
+function asIssue({ code, path, message, keys }: z.infer<typeof IssueSchema>): ParamsIssue {
+  return code === 'unrecognized_keys' && keys !== undefined ? { code, path, keys } : customIssue(message, path)
+}
+
+function customIssue(message: string, path: (string | number)[]): ParamsIssue {
+  return { code: 'custom', path, message: safeOneLine(message, 240) }
 }
 
 function pinnedVersion(module: unknown): string | undefined {
@@ -196,7 +229,8 @@ const PARSED: Omit<Gate<unknown>, 'type'> = {
   examples: [],
   params: z.unknown(),
   reads: (params) => moduleOf(params).reads ?? [],
-  sees: (params, facts) => (moduleOf(params).reads === undefined ? { inputs: facts.inputs, outputs: facts.outputs } : null),
+  sees: (params, facts) =>
+    moduleOf(params).reads === undefined ? { inputs: facts.inputs, outputs: facts.outputs } : null,
   check: judgeByModule,
 }
 
@@ -216,7 +250,9 @@ async function judgeByModule(given: unknown, facts: GateFacts, ports: GatePorts)
 }
 
 function pick(values: Params, names: readonly string[]): Params {
-  return Object.fromEntries(names.flatMap((name) => (Object.hasOwn(values, name) ? [[name, values[name] ?? null]] : [])))
+  return Object.fromEntries(
+    names.flatMap((name) => (Object.hasOwn(values, name) ? [[name, values[name] ?? null]] : [])),
+  )
 }
 
 const VerdictSchema = z.strictObject({ passed: z.boolean(), reason: z.string().min(1), evidence: json.optional() })
@@ -241,7 +277,7 @@ function broken(reason: string): CheckResult {
 }
 
 /** The versions of the modules in a check, in its order, each once. */
-function versionsIn(check: Check): readonly string[] {
+export function versionsIn(check: Check): readonly string[] {
   const versions = leafChecks(check).flatMap(({ type, module }) => {
     return isModulePath(type) && findGate(type) === undefined ? (pinnedVersion(module) ?? []) : []
   })
@@ -256,7 +292,11 @@ export function versionOfCheck(check: Check): string | undefined {
 
 /** Everything that the gates of a document run by, whichever side they stand on. */
 export function versionsOfDag({ blocks, task_gates = [] }: Pick<Dag, 'blocks' | 'task_gates'>): readonly string[] {
-  const uses = blocks.flatMap((block) => [...block.pre_gates, ...block.post_gates, ...(block.foreach?.item_gates ?? [])])
+  const uses = blocks.flatMap((block) => [
+    ...block.pre_gates,
+    ...block.post_gates,
+    ...(block.foreach?.item_gates ?? []),
+  ])
   return [...new Set([...uses, ...task_gates].flatMap(({ check }) => versionsIn(check)))]
 }
 

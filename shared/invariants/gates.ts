@@ -2,6 +2,7 @@ import type { Block, GateUse } from '../dag/dag.ts'
 import { composeVerdicts } from '../gates/compose-verdicts.ts'
 import type { GateFacts } from '../gates/gate.ts'
 import { inputHash, replayVerdict } from '../gates/judge.ts'
+import { scriptRef, versionOfCheck, versionsIn } from '../gates/project-gates.ts'
 import { withFileTexts } from '../gates/read-facts.ts'
 import { ownValues } from '../runs/block-inputs.ts'
 import { type Pass, passesOf, passName } from '../runs/block-passes.ts'
@@ -119,19 +120,41 @@ async function again(
   const use = useOf(pass, block, data)
   // A check of time is judged at a moment no event tells; one that could not be carried out may be so again.
   if (use === undefined || data.status === 'error' || looksAtTheClock(use, facts[data.phase])) return []
+  const version = versionOfCheck(use.check)
+  if (data.version !== version) {
+    const seen = `is of version ${data.version ?? 'none'}, its gate of ${version ?? 'none'}`
+    return [`${passName(pass)}: the verdict of gate "${data.gate}" (event ${seq}) ${seen}`]
+  }
+  const replay = await replayOf(run, pass, block, { use, data, whole: facts[data.phase] })
+  if (replay === 'same' || replay === 'recorded') return []
+  const why = replay === 'different' ? 'comes out otherwise' : 'is not of these values'
+  return [`${passName(pass)}: the verdict of gate "${data.gate}" (event ${seq}) ${why}`]
+}
+
+interface JudgedGate {
+  readonly use: GateUse
+  readonly data: Judged['data']
+  readonly whole: GateFacts
+}
+
+async function replayOf(run: Parts, pass: Pass, block: Block, { use, data, whole }: JudgedGate) {
   const { isolate, read } = run
+  const script = async (version: string) => textOf(await read(scriptRef(run.meta.tenant, version)))
+  // Without its code nothing is judged again: 21 says what is missing.
+  for (const version of versionsIn(use.check)) if ((await script(version)) === undefined) return 'recorded'
   const { status, reason, input_hash, facts: found } = data
   const recorded = { status, reason, input_hash, facts: found }
-  const whole = facts[data.phase]
   const own = { ...whole, inputs: ownValues(run.dag, judgedBlock(pass, block), whole.inputs) }
   let replay: Awaited<ReturnType<typeof replayVerdict>> = 'other_input'
   // Verdicts of earlier versions still stand: their gates saw run inputs too, and refs in place of the texts of files.
   for (const seen of [() => withFileTexts(block, own, read), () => withFileTexts(block, whole, read), () => whole]) {
-    if (replay === 'other_input') replay = await replayVerdict(recorded, use, await seen(), { isolate })
+    if (replay === 'other_input') replay = await replayVerdict(recorded, use, await seen(), { isolate, script })
   }
-  if (replay === 'same' || replay === 'recorded') return []
-  const why = replay === 'different' ? 'comes out otherwise' : 'is not of these values'
-  return [`${passName(pass)}: the verdict of gate "${data.gate}" (event ${seq}) ${why}`]
+  return replay
+}
+
+function textOf(body: Uint8Array | undefined): string | undefined {
+  return body === undefined ? undefined : new TextDecoder().decode(body)
 }
 
 /** The gates of a task's move are their handler's, which has its own words for them. */

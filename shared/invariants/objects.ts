@@ -1,3 +1,4 @@
+import { scriptRef, versionsOfDag } from '../gates/project-gates.ts'
 import type { RunEvent } from '../runs/event.ts'
 import { attemptOf } from '../runs/run-fold.ts'
 import { sha256 } from '../text/hash.ts'
@@ -11,11 +12,14 @@ export const refs = defineInvariant({
   title: 'every object a run names is there and has the hash and the size it is named with',
   of: 'objects',
   needs: ['events', 'meta', 'read'],
-  async check({ events, meta, projections = [], approvals = [], artifacts = [], read }) {
+  async check({ events, meta, dag, projections = [], approvals = [], artifacts = [], read }) {
     const named = new Map<string, Named>()
     for (const event of events) collect(event.data, `event ${event.seq}`, named)
     const { dag_ref, goal, pivots } = meta
     collect({ dag_ref, goal, pivots }, 'META', named)
+    for (const version of dag === undefined ? [] : versionsOfDag(dag)) {
+      collect({ script_ref: scriptRef(meta.tenant, version) }, 'a gate of its document', named)
+    }
     for (const one of projections) collect(one, `the projection of block ${one.block}`, named)
     for (const one of approvals) collect(one.shown, `approval ${one.id}`, named)
     for (const one of artifacts) collect(one, `artifact ${one.name}`, named)

@@ -59,6 +59,9 @@ export interface System {
   close(): void
 }
 
+const NO_MODULES: SharedPorts['modules'] = {
+  gate: async () => ({ ok: false, code: 'gate_module_missing', text: 'is no module of the simulation' }),
+}
 const NO_STEPS: SharedPorts['steps'] = { describe: async () => ({}), start: async () => undefined }
 
 interface SystemParts {
@@ -103,6 +106,7 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
     webhooks: simulated.webhooks,
     services: openServices({}, async () => undefined),
     steps: NO_STEPS,
+    modules: NO_MODULES,
     objects: withMissing(sim, objects),
     uploads: openUploads(sim.scheduler),
     get graph() {

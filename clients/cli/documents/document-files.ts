@@ -7,6 +7,7 @@ import { PLACE_PROVIDERS } from '../../../shared/providers/provider.ts'
 import type { KnownSteps } from '../../../shared/steps/described-step.ts'
 import type { DagError } from '../../../shared/text/document-problems.ts'
 import { readFile, readFileIfAny } from '../terminal/files.ts'
+import { projectGates } from './project-gates.ts'
 import { stepsOf } from './project-steps.ts'
 import { type CheckedSettings, checkSettings } from './settings-file.ts'
 
@@ -33,14 +34,15 @@ export function filesToCheck(): readonly string[] {
 export function checkFile(file: string, known?: KnownSteps): CheckedFile {
   const text = readFile(file, 'file')
   if (basename(file) === SETTINGS) {
-    const { errors } = checkSettings(text)
+    const { errors } = checkSettings(text, projectGates(text))
     return { file, valid: errors.length === 0, errors, warnings: [], order: [] }
   }
   const { tasks, programs, ...place } = knownPlace()
   const steps = known ?? stepsOf([text], programs)
-  const parsed = parseDag(text, { name: basename(file).replace(/\.ya?ml$/, ''), ...place, steps })
+  const project = projectGates(text, readFileIfAny(SETTINGS, 'settings') ?? '')
+  const parsed = parseDag(text, { name: basename(file).replace(/\.ya?ml$/, ''), ...place, steps, project })
   if (!parsed.ok) return { file, valid: false, errors: parsed.errors, warnings: [], order: [] }
-  const errors = tasks === undefined ? [] : dagTaskIssues(parsed.dag, tasks)
+  const errors = tasks === undefined ? [] : dagTaskIssues(parsed.dag, tasks, project)
   if (errors.length > 0) return { file, valid: false, errors, warnings: [], order: [] }
   return { file, valid: true, errors: [], warnings: parsed.warnings, order: parsed.order }
 }
@@ -51,13 +53,14 @@ export function stepsOfFiles(files: readonly string[]): KnownSteps {
   return stepsOf(texts, knownPlace().programs)
 }
 
-/** Parses a document with the providers, services and steps of this folder: those every place has, sluice.yaml's, and its files. */
+/** Parses a document with the providers, services, steps and gates of this folder: those every place has, sluice.yaml's, and its files. */
 export function parseHere(
   text: string | object,
   { name, steps }: { readonly name?: string; readonly steps?: KnownSteps } = {},
 ): ParseResult {
   const { providers, services, programs } = knownPlace()
-  const known = { providers, ...(services && { services }), steps: steps ?? stepsOf([text], programs) }
+  const code = { steps: steps ?? stepsOf([text], programs), project: projectGates(text) }
+  const known = { providers, ...(services && { services }), ...code }
   return parseDag(text, { ...known, ...(name !== undefined && name !== '' && { name }) })
 }
 

@@ -2,6 +2,7 @@ import { userInfo } from 'node:os'
 import type { Routing } from '../../../shared/document/bind-agents.ts'
 import { type ConfiguredGate, configuredGates, type TaskSettings } from '../../../shared/document/task-gates.ts'
 import { Fault } from '../../../shared/errors.ts'
+import type { ProjectGates } from '../../../shared/gates/project-gates.ts'
 import { PLACE_PROVIDERS } from '../../../shared/providers/provider.ts'
 import type { ServicesSettings } from '../../../shared/services/settings.ts'
 import { parseSettings } from '../../../shared/settings/parse.ts'
@@ -56,9 +57,9 @@ function routingOf(settings: Settings): Routing {
 }
 
 /** Checks the text of a sluice.yaml; with errors, the folders and providers are the defaults. */
-export function checkSettings(text: string): CheckedSettings {
+export function checkSettings(text: string, project?: ProjectGates): CheckedSettings {
   try {
-    const settings = withLocalPeople(parseSettings(text, 'sluice.yaml'), { kind: 'user', id: userName() })
+    const settings = withLocalPeople(parseSettings(text, 'sluice.yaml', project), { kind: 'user', id: userName() })
     const { dags, providers, programs, services, gates, pipelines } = settings
     const known = { services, programs, routing: routingOf(settings), tasks: { gates, pipelines } }
     return { errors: [], dags, providers: [...PLACE_PROVIDERS, ...Object.keys(providers)], ...known }
