@@ -36,11 +36,12 @@ function waivedEvent(call: BlockCall, attempt: number, verdict: EventData<'block
 
 /** The verdict as a person let it pass: of the same values, at no cost. */
 export function waivedVerdict(
-  { gate, type, phase, input_hash }: EventData<'block:gate'>,
+  { gate, type, phase, input_hash, version }: EventData<'block:gate'>,
   reason: string,
   facts: unknown,
 ): EventData<'block:gate'> {
-  return { gate, type, phase, status: 'waived', reason, input_hash, facts, duration_ms: 0 }
+  const by = version === undefined ? {} : { version }
+  return { gate, type, phase, status: 'waived', reason, input_hash, ...by, facts, duration_ms: 0 }
 }
 
 /** The gates a person was asked about, with why they do not hold; of a question about the budget or a lost step none. */

@@ -1,6 +1,7 @@
 import type * as z from 'zod'
 import { HANDLERS } from '../dag/handlers.ts'
 import { COMPOSITIONS, type Composition, PART_LIMITS } from '../gates/check-composition.ts'
+import { MODULE_PATTERN } from '../gates/gate-module.ts'
 import { findGate, gateTypes } from '../gates/registry.ts'
 import { CRITERION_KINDS } from '../goals/criteria/registry.ts'
 import { ContractHeadSchema } from '../goals/goal-contract.ts'
@@ -64,8 +65,21 @@ function checkSchema(): Schema {
       additionalProperties: false,
     }
   })
-  const type = { description: 'The kind of gate.', enum: [...gateTypes(), ...NAMES] }
-  return { type: 'object', properties: { type }, anyOf: [...kinds, ...NAMES.map(compositionSchema)] }
+  const named = { description: 'The kind of gate.', enum: [...gateTypes(), ...NAMES] }
+  const type = { anyOf: [named, MODULE_PATH] }
+  return { type: 'object', properties: { type }, anyOf: [...kinds, MODULE_CHECK, ...NAMES.map(compositionSchema)] }
+}
+
+/** A module of the project has parameters that only it knows. */
+const MODULE_PATH: Schema = {
+  description: 'A gate of the project: a module below the folder of sluice.yaml (docs/gates.md, "A gate of your own").',
+  type: 'string',
+  pattern: MODULE_PATTERN,
+}
+const MODULE_CHECK: Schema = {
+  title: 'a gate of the project',
+  properties: { type: MODULE_PATH, not: { type: 'boolean', default: false } },
+  required: ['type'],
 }
 
 // The keys of COMPOSITIONS are its names; Object.keys answers plain texts.

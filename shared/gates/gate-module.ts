@@ -42,4 +42,7 @@ export function modulePathProblem(path: string): { readonly text: string; readon
   return { text: 'has other characters than letters, digits, dots, dashes and underscores between its slashes' }
 }
 
-const PATH = /^\.\/(?:[\w-][\w.-]*\/)*[\w-][\w.-]*$/
+/** The same for editors. */
+export const MODULE_PATTERN = '^\\./(?:[A-Za-z0-9_-][A-Za-z0-9_.-]*/)*[A-Za-z0-9_-][A-Za-z0-9_.-]*\\.(?:ts|js|mjs)$'
+
+const PATH = new RegExp(MODULE_PATTERN)

@@ -117,8 +117,10 @@ const EVENT_ROWS: { readonly [T in EventType]: EventRow<T> } = {
     metric: ({ latency_ms }) => ({ provider_ms: latency_ms }),
   },
   'block:gate': {
-    words: ({ data: { gate, phase, status, reason } }) =>
-      `${phase === 'pre' ? 'pre-gate' : 'gate'} ${gate} ${status}: ${reason}`,
+    words: ({ data: { gate, type, phase, status, reason, version } }) => {
+      const by = version === undefined ? '' : ` (${type}, version ${version.slice(0, 12)})`
+      return `${phase === 'pre' ? 'pre-gate' : 'gate'} ${gate}${by} ${status}: ${reason}`
+    },
     fold: (draft, event) => {
       const { gates } = enterAttempt(draft, event)
       changeBlock(draft, event, { gates: withVerdict(gates, event.data) })

@@ -8,7 +8,7 @@ test('docs/gates.md is what the registry says (vitest -u writes it anew)', async
     const sections = types.flatMap((type) => gates.get(type) ?? []).map(explainGate)
     return [`## ${family}`, ...sections].join('\n\n')
   })
-  await expect(`${[HEAD, ASKING, explainCompositions(), ...families].join('\n\n')}\n`).toMatchFileSnapshot(
+  await expect(`${[HEAD, OWN, ASKING, explainCompositions(), ...families].join('\n\n')}\n`).toMatchFileSnapshot(
     '../../../docs/gates.md',
   )
 })
@@ -26,6 +26,48 @@ name, the output counts. What a gate can come to:
 
 \`sluice gates explain TYPE\` explains one type, \`sluice gates list --json\` has the JSON Schema of all parameters, and
 \`sluice gates check --ndjson\` runs one check without a server.`
+
+const OWN = `## A gate of your own
+
+A check whose type is the path of a module is a gate of the project: a file below the folder of \`sluice.yaml\`, written \`./gates/no-competitors.ts\` (\`.ts\`, \`.js\` or \`.mjs\`), whose default export is made by \`defineGate\`:
+
+\`\`\`ts
+import { defineGate } from 'sluice'
+import * as z from 'zod'
+
+export default defineGate({
+  params: z.strictObject({ port: z.string(), names: z.array(z.string()).min(1) }),
+  reads: ({ port }) => [port],
+  check({ params, port }) {
+    const text = String(port(params.port)).toLowerCase()
+    const found = params.names.filter((name) => text.includes(name.toLowerCase()))
+    return { passed: found.length === 0, reason: found.length === 0 ? 'names no competitor' : \\\`names \\\${found.join(', ')}\\\`, evidence: { found } }
+  },
+})
+\`\`\`
+
+A document uses it like any other type, negated and composed too, wherever a check may stand; gates of tasks in \`sluice.yaml\` as well:
+
+\`\`\`yaml
+name: reply
+inputs: { notes: { type: string, default: Our product is good. } }
+blocks:
+  - id: draft
+    inputs: { notes: string }
+    outputs: { reply: string }
+    agent: { provider: local, model: outline }
+    post_gates:
+      - { name: fair, check: { type: ./gates/no-competitors.ts, port: reply, names: [Acme, Globex] } }
+\`\`\`
+
+- \`params\`: a \`z.strictObject\` of zod. \`sluice validate\`, \`plan\`, \`compile\` and every start read the parameters of each check by it and tell what is wrong with line and column. It must read what it has read the same again, and has no key \`type\`, \`not\` or \`module\`.
+- \`reads(params)\`: the ports it looks at. They must exist on the block; a port that is missing, null or NaN fails before \`check\` is asked, and \`check\` is given these ports alone. Without \`reads\` it is given all inputs and outputs of the block.
+- \`check({ params, inputs, outputs, port })\`: answers \`{ passed, reason, evidence? }\`, or a promise of it. \`port(name)\` is an output, else an input of that name. \`evidence\` is JSON and becomes the facts of the verdict.
+- \`sluice\` and \`zod\` are the running package's own where the project has not installed them. Other packages and files are bundled with the module; modules of Node are not there.
+
+A gate is pure: it answers the same for the same call. It has the language and nothing else: no network, files, environment, timers, \`URL\` or \`console\`. \`Date.now()\`, \`new Date()\` without a date, \`Math.random()\` and code made from text throw; dates are told in UTC. Each call begins anew: what one leaves behind no other finds. A module that throws, runs longer than a second, needs more than 64 MB, whose promise never settles, or that answers something else is \`error\` with the reason, never a pass ([limits](limits-and-costs.md#expressions-patterns-and-schemas), [ADR 0072](adr/0072-modules-of-gates-run-pure.md)).
+
+The sha256 of the module with all it imports is its version. It stands in every verdict and gate event (\`version\`), in the CLI and in the console; of a check that is composed of several modules it is the hash of their hashes. A run keeps the code it began with: after a restart, and when it is retried as it is, it judges with that, and \`sluice run verify\` judges again with it. A changed file is taken by the next run. \`module: { version: .. }\` in a check takes no other version. On AWS a stage has the modules that its documents and settings named when it was deployed.`
 
 const ASKING = `## Asking a person
 

@@ -239,6 +239,7 @@ interface Verdict {
   readonly type?: unknown
   readonly phase?: unknown
   readonly facts?: unknown
+  readonly version?: unknown
 }
 
 interface GateListProps {
@@ -260,6 +261,7 @@ export function GateList({ gates, promised = [] }: GateListProps) {
             <strong>{verdict.gate}</strong>
             <span class="small soft">
               {String(verdict.type ?? '')}
+              {versionWords(verdict)}
               {verdict.phase === 'pre' ? ', before the work' : ''}
             </span>
           </div>
@@ -276,6 +278,11 @@ export function GateList({ gates, promised = [] }: GateListProps) {
       ))}
     </ul>
   )
+}
+
+/** Of a gate of the project: which code judged. */
+function versionWords({ version }: Verdict): string {
+  return typeof version === 'string' ? `, version ${version.slice(0, 12)}` : ''
 }
 
 function Facts({ facts }: { readonly facts: unknown }) {
