@@ -37,6 +37,22 @@ function answerOf(told: unknown): string {
   return told
 }
 
+/**
+ * What refuses an `import()` is an error of Node's own, whose class `--frozen-intrinsics` does not know: all that is
+ * reached from it is frozen too, once.
+ */
+async function freezeRefusals(): Promise<void> {
+  const refused: unknown = await new Script("import('gate').catch((error) => error)").runInThisContext()
+  for (let one = refused; typeof one === 'object' && one !== null; one = Object.getPrototypeOf(one)) {
+    Object.freeze(one)
+    for (const { value } of Object.values(Object.getOwnPropertyDescriptors(one))) {
+      if (typeof value === 'function') Object.freeze(Object.freeze(value).prototype)
+    }
+  }
+}
+
+await freezeRefusals()
+
 /** What a failure begins with; an answer is JSON and does not. */
 const FAILED = 'failed: '
 

@@ -137,14 +137,13 @@ function send(state: State, job: TimedJob): void {
 }
 
 /** V8 out of memory aborts; some of its checks trap instead. */
-const ABORTS: readonly (NodeJS.Signals | null)[] = ['SIGABRT', 'SIGTRAP', 'SIGILL']
+const ABORTS: readonly (NodeJS.Signals | null)[] = [OUT_OF_MEMORY, 'SIGTRAP', 'SIGILL']
 
 const ABORT_CODE = 134
 
 function exitFailure(code: number | null, signal: NodeJS.Signals | null, mb: number): Failure {
   if (signal === OUT_OF_TIME) return failure('time', 'it ran out of time')
-  if (signal === OUT_OF_MEMORY || ABORTS.includes(signal) || code === ABORT_CODE)
-    return failure('memory', `it needed more than ${mb} MB`)
+  if (ABORTS.includes(signal) || code === ABORT_CODE) return failure('memory', `it needed more than ${mb} MB`)
   return failure('error', `the isolate stopped (${signal ?? code})`)
 }
 

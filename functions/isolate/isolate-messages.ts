@@ -34,8 +34,8 @@ export interface TimedJob extends Job {
 /** What a child that computed longer than its job may ends itself with. */
 export const OUT_OF_TIME = 'SIGXCPU'
 
-/** What a child that took more memory than it may, outside its heap, ends itself with. */
-export const OUT_OF_MEMORY = 'SIGXFSZ'
+/** What one that took more memory than it may outside its heap ends itself with: as V8 does where the heap is full. */
+export const OUT_OF_MEMORY = 'SIGABRT'
 
 /** `text` is the JSON of the answer: made in the child, so that its size and its cost are the child's. */
 export type Reply = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly message: string }

@@ -5,6 +5,7 @@ import { App } from 'aws-cdk-lib'
 import { buildApp } from '../../../infra/aws/build-app.ts'
 import { readDeploySettings } from '../../../infra/aws/deploy-settings.ts'
 import { type DeployedDag, readDeployedDags } from '../../../infra/aws/deployed-dags.ts'
+import { gateScripts, projectGatesOf } from '../../../infra/aws/deployed-gates.ts'
 import { bundleSteps, readStageSteps, withDescribedSteps } from '../../../infra/aws/deployed-steps.ts'
 import { stageNames } from '../../../infra/aws/names.ts'
 import { readStageSettings, withCdkContext } from '../../../infra/aws/stage-settings.ts'
@@ -73,11 +74,12 @@ export async function synthesizeInto(
   const own = withCdkContext(given, deploy)
   const stage = await readStageSteps(project, own)
   const settings = withDescribedSteps(own, stage)
-  const dags = readDeployedDags(join(project, 'dags'), project, settings, stage.known)
+  const gates = await projectGatesOf(project, [join(project, 'dags')], settings.gates)
+  const dags = readDeployedDags(join(project, 'dags'), project, settings, stage.known, gates)
   if (code === 'placeholders') writePlaceholders(dir)
   else
     symlinkSync(
-      (await bundled({ settings, dags, names: stageNames(deploy.stage) })).built,
+      (await bundled({ settings, dags, gates: gateScripts(gates), names: stageNames(deploy.stage) })).built,
       join(dir, 'functions'),
       'dir',
     )

@@ -32,7 +32,11 @@ describe('documentSchema()', () => {
 
   test('knows every gate with its parameters and every handler', () => {
     const { $defs } = documentSchema() as { $defs: Record<string, { anyOf: { title: string }[]; properties: object }> }
-    expect($defs.check?.anyOf.map(({ title }) => title)).toEqual([...gateTypes(), ...Object.keys(COMPOSITIONS)])
+    expect($defs.check?.anyOf.map(({ title }) => title)).toEqual([
+      ...gateTypes(),
+      'a gate of the project',
+      ...Object.keys(COMPOSITIONS),
+    ])
     expect($defs.deterministic?.properties).toMatchObject({ handler: { anyOf: [{ enum: Object.keys(HANDLERS) }, {}] } })
     expect($defs.check?.anyOf).toContainEqual(
       expect.objectContaining({ title: 'min_length', required: ['type', 'port', 'min'], additionalProperties: false }),
