@@ -69,6 +69,8 @@ const RUNS: readonly Step[] = [
   before('run start', 'run start dags/churn.yaml --watch --json', { $MISSED: 'run.run_id' }),
   ...both('run goal', 'run goal $MISSED'),
   ...both('run pivot', 'run pivot $MISSED --input accuracy=0.95'),
+  before('run start', 'run start dags/words.yaml --watch --json', { $WORDS: 'run.run_id' }),
+  ...both('run log', 'run log $WORDS count'),
 ]
 
 /** A command that decides, once for people and once for a program: each decides a run of its own. */
@@ -228,6 +230,22 @@ async function firstLine(line: string, { cwd, env }: Where) {
 
 /** What the commands of docs/cli.md work on, besides the files of `sluice init`. */
 export const CLI_FILES: Readonly<Record<string, string>> = {
+  'steps/count.ts': `import { defineStep } from 'sluice'
+import * as z from 'zod'
+export default defineStep({
+  inputs: z.object({ text: z.string() }),
+  outputs: z.object({ words: z.number() }),
+  run({ inputs, log }) {
+    log.info(\`a text of \${inputs.text.length} characters\`)
+    return { words: inputs.text.split(' ').length }
+  },
+})
+`,
+  'dags/words.yaml': `name: words
+inputs: { text: { type: string, default: Four words of text } }
+blocks:
+  - { id: count, mode: deterministic, inputs: { text: string }, deterministic: { handler: ./steps/count.ts } }
+`,
   'dags/ask.yaml': `name: ask
 inputs: { body: { type: string, default: Version 2.4 reads four files ahead. } }
 blocks:

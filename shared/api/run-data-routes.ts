@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { StoredValueSchema } from '../runs/event.ts'
+import { StepLogSchema } from '../steps/step-order.ts'
 import type { Json } from '../text/json.ts'
 import { queryInt, type RouteSchema, RunParamsSchema } from './route-schema.ts'
 import { UnpricedSchema } from './route-schema-parts.ts'
@@ -71,6 +72,7 @@ const AttemptSchema = z.strictObject({
     .readonly(),
   error: error.optional(),
   cached_from: text.optional().describe('The run whose result stands in for a dispatch'),
+  log: StepLogSchema.optional().describe('What its step wrote: the last lines, and the object that holds all'),
   approvals: z.array(text).readonly().optional().describe('Ids of what people were asked; GET run has them'),
 })
 export type BlockAttempt = z.output<typeof AttemptSchema>

@@ -10,6 +10,7 @@ import {
 } from '../runs/event.ts'
 import { ASKED_ABOUT, RUN_STATES, SHOWN_STATES } from '../runs/head.ts'
 import { RUN_ROLES } from '../runs/run-store.ts'
+import { StepLogSchema } from '../steps/step-order.ts'
 import { LIST_APPROVALS } from './approval-routes.ts'
 import { queryInt, type RouteSchema, RunParamsSchema } from './route-schema.ts'
 import { AskedGatesSchema, RaiseSchema, RunChangesSchema, UnpricedSchema, VoteSchema } from './route-schema-parts.ts'
@@ -86,6 +87,13 @@ const BlockSchema = z.strictObject({
   gates: z.array(z.looseObject({ gate: text, status: text, reason: text })).readonly(),
   error: ErrorSchema.optional(),
   due_at: text.optional(),
+  progress: z
+    .strictObject({ fraction: z.number(), note: text })
+    .optional()
+    .describe('While a step works: how far it last said it is, 0 to 1'),
+  log: StepLogSchema.optional().describe(
+    'What the step of its newest attempt wrote: the last lines, and the object that holds all',
+  ),
   child: text.optional().describe('The child run of its newest attempt (mode dag)'),
   wait: z
     .strictObject({

@@ -177,6 +177,12 @@ const RUN_HELP: Readonly<Record<string, CommandHelp>> = {
     json: 'the events as they are stored, one a line.',
     examples: ['run events RUN', 'run events RUN --since 2 --json'],
   },
+  'run log': {
+    prints: 'what the step of a block wrote in its newest attempt, or in the one that --attempt names.',
+    json: '{run_id, block_id, epoch, attempt, item?, log: {ref, bytes, lines, cut?, tail}}.',
+    exits: { 1: 'there is none: only steps write a log.' },
+    examples: ['run log RUN count', 'run log RUN judge --item 3 --attempt 1'],
+  },
   'run approve': {
     prints: 'exactly what is asked and shown, then who decided what. On a terminal it asks first.',
     json: 'POST /api/dag/runs/{run_id}/approvals: {approval, run}.',

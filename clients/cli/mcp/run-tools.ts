@@ -5,6 +5,7 @@ import { RUN_ROUTES } from '../../../shared/api/run-routes.ts'
 import { START_RUN } from '../../../shared/api/start-run-route.ts'
 import { isRunEnd } from '../../../shared/runs/event-types.ts'
 import { eventLine } from '../run/events.ts'
+import { failedTail } from '../run/log.ts'
 import { callApi } from '../server/api.ts'
 import { followEvents } from '../server/event-stream.ts'
 import { fetchRun } from '../server/fetch-run.ts'
@@ -72,7 +73,7 @@ async function follow(
       seen.ended = isRunEnd(event.type)
       const line = eventLine(event, start)
       if (line === undefined) continue
-      seen.lines.push(line.trim())
+      seen.lines.push(line.trim(), ...failedTail(event))
       await progress(event.seq, line.trim())
     }
     // Nothing more will come: it had ended before `since`.

@@ -76,7 +76,15 @@ function blockLine(block: Block, width: number, { columns, color, now }: Canvas)
   const { icon, word, color: name } = stateOf(block)
   const again = againWords(block, now)
   const time = again === '' ? timeWords(block, now) : ''
-  const facts = [itemWords(block), attemptWords(block), again, gateWords(block), time, noteWords(block)]
+  const facts = [
+    itemWords(block),
+    progressWords(block),
+    attemptWords(block),
+    again,
+    gateWords(block),
+    time,
+    noteWords(block),
+  ]
   const left = `  ${icon} ${padded(cutMiddle(block.id, width), width)}  `
   const right = facts.filter((fact) => fact !== '').join('  ')
   const line = cut(`${left}${word.padEnd(9)}  ${right}`.trimEnd(), columns)
@@ -104,6 +112,12 @@ function itemWords({ item_count, items = {} }: Block): string {
   const done = states.filter((state) => state === 'completed').length + failed
   const ends = `${failed === 0 ? '' : `, ${failed} failed`}${skipped === 0 ? '' : `, ${skipped} never begun`}`
   return `${done}/${count(item_count, 'item')}${ends}`
+}
+
+/** How far its step said it is. */
+function progressWords({ state, progress }: Block): string {
+  if (state !== 'running' || progress === undefined) return ''
+  return oneLine(`${Math.round(progress.fraction * 100)} % ${progress.note}`).trimEnd()
 }
 
 function gateWords({ gates }: Block): string {

@@ -12,6 +12,7 @@ import { addEvents } from './events.ts'
 import { addExport } from './export.ts'
 import { addRunGoal } from './goal.ts'
 import { addList } from './list.ts'
+import { addLog } from './log.ts'
 import { addOutput } from './outputs.ts'
 import { addRecord } from './record.ts'
 import { addPivot, addRetry } from './retry-and-pivot.ts'
@@ -44,6 +45,7 @@ const RUN_COMMANDS: readonly AddCommand[] = [
   addArtifact,
   addWatch,
   addEvents,
+  addLog,
   addDecisionCommands,
   addStop,
   addRetry,

@@ -9,6 +9,7 @@ import type { ExitCode } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText, oneLine } from '../terminal/text.ts'
 import { artifactLines, saveArtifacts } from './artifacts.ts'
+import { failedLogLines } from './log.ts'
 import { sinkTexts } from './outputs.ts'
 import { endWords, runExitCode, watchRun } from './watch.ts'
 
@@ -114,16 +115,19 @@ async function sayEnd(
   { ended, artifacts }: { readonly ended: RunAnswer; readonly artifacts: readonly string[] },
 ): Promise<void> {
   const { run_id } = ended.run
-  const texts = await sinkTexts(target, ended, (block) => readAgain(session, target, how, `${run_id} ${block}`))
+  const texts = await sinkTexts(target, ended, (block) =>
+    readAgain(session, target, how, `run output ${run_id} ${block}`),
+  )
   const page = how.inside === undefined ? [] : [consoleLineLater(session, how.inside.dataDir, run_id)]
-  for (const line of [endWords(ended), ...texts, ...artifacts, ...page]) session.say(line)
+  const logs = failedLogLines(ended, (words) => readAgain(session, target, how, words))
+  for (const line of [endWords(ended), ...logs, ...texts, ...artifacts, ...page]) session.say(line)
 }
 
-/** The command that shows an output whole: without a server there, one is started first. */
+/** The command that shows something whole: without a server there, one is started first. */
 function readAgain(session: Session, target: Target, { inside }: StartHow, words: string): string {
-  if (inside === undefined) return commandLine(session, target, `run output ${words}`)
+  if (inside === undefined) return commandLine(session, target, words)
   const { command } = session.settings
-  return `${command} start --data-dir ${inside.dataDir}, then ${command} run output ${words}`
+  return `${command} start --data-dir ${inside.dataDir}, then ${command} ${words}`
 }
 
 function leftBehind(session: Session, target: Target, { inside }: StartHow, runId: string): Promise<readonly string[]> {

@@ -8,6 +8,7 @@ import { type TargetOptions, withTargetOptions } from '../terminal/options.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText, oneLine } from '../terminal/text.ts'
 import { artifactLines } from './artifacts.ts'
+import { failedLogLines } from './log.ts'
 import { renderRun } from './render-run.ts'
 import { renderTimeline } from './render-timeline.ts'
 
@@ -31,7 +32,8 @@ async function status(session: Session, runId: string, options: StatusOptions): 
   const answer = await fetchRun(target, runId)
   if (options.json === true) return session.say(jsonText(answer, 2))
   const history = await historyLines(session, target, runId, options)
-  const lines = [...runLines(session, answer), ...history, ...(await artifactLines(session, target, runId))]
+  const logs = failedLogLines(answer, (words) => commandLine(session, target, words))
+  const lines = [...runLines(session, answer), ...logs, ...history, ...(await artifactLines(session, target, runId))]
   for (const line of lines) session.say(line)
   for (const line of waitingLines(session, target, answer)) session.say(line)
 }

@@ -14,6 +14,7 @@ import type { Session } from '../terminal/session.ts'
 import { jsonText, oneLine } from '../terminal/text.ts'
 import { artifactLines } from './artifacts.ts'
 import { eventLine } from './events.ts'
+import { failedLogLines } from './log.ts'
 import { sinkTexts } from './outputs.ts'
 import { renderRun } from './render-run.ts'
 
@@ -30,8 +31,9 @@ async function watch(session: Session, runId: string, options: TargetOptions): P
   if (options.json !== true) {
     const ended = await watchRun(session, target, { runId })
     const more = (block: string) => commandLine(session, target, `run output ${runId} ${block}`)
+    const logs = failedLogLines(ended, (words) => commandLine(session, target, words))
     const left = [...(await sinkTexts(target, ended, more)), ...(await artifactLines(session, target, runId))]
-    for (const line of [endWords(ended), ...left]) session.say(line)
+    for (const line of [endWords(ended), ...logs, ...left]) session.say(line)
     process.exitCode = runExitCode(ended.run.state)
     return
   }

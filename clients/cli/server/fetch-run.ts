@@ -27,6 +27,10 @@ const BlockSchema = z.looseObject({
     })
     .optional(),
   cached_from: string.optional(),
+  progress: z.looseObject({ fraction: z.number(), note: string }).optional(),
+  log: z
+    .looseObject({ ref: string, bytes: z.number(), lines: z.number(), tail: z.array(string).readonly() })
+    .optional(),
   item_count: z.int().optional(),
   items: z.record(string, z.object({ state: string })).optional(),
 })
@@ -66,6 +70,7 @@ const RunAnswerSchema = z.looseObject({
         z.looseObject({
           id: string,
           mode: string,
+          step: z.looseObject({ kind: string, hash: string }).optional(),
           inputs: z.record(string, z.looseObject({ type: string })).optional(),
           upstream: z.array(string).readonly(),
           outputs: z.record(string, z.looseObject({ type: string })),
