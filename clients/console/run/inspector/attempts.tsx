@@ -10,6 +10,7 @@ import { ObjectLink, ValueView } from '../../parts/value-view.tsx'
 import { changeQuery, route } from '../../route.ts'
 import type { RunSession } from '../session/run-session.ts'
 import { type BlockAttempt, type Inspected, InspectorPart } from './inspected-block.tsx'
+import { StepLog } from './step-work.tsx'
 
 /** Every attempt up to the moment shown, newest first: its inputs, what was asked and answered, cost and verdicts. */
 export function InspectorAttempts({
@@ -108,6 +109,7 @@ function AttemptDetail({ detail, isNewest }: { readonly detail: BlockAttempt; re
       )}
       <AttemptFacts detail={detail} />
       {note !== undefined && <p class="soft">{note}</p>}
+      <StepLog log={detail.log} />
       <AttemptInputs detail={detail} />
       <AttemptCalls detail={detail} />
       {/* Those of the newest stand above, beside the ones that have not judged yet. */}
@@ -136,10 +138,21 @@ function AttemptFacts({ detail }: { readonly detail: BlockAttempt }) {
           <dd>{durationWords(latency_ms)}</dd>
         </>
       )}
-      <dt>Tokens</dt>
-      <dd>
-        {tokensWords(tokens_in, tokens_out)}, {usdWords(usd, unpriced_tokens)}
-      </dd>
+      {/* A step has none, and costs what it says. */}
+      {provider !== 'step' && (
+        <>
+          <dt>Tokens</dt>
+          <dd>
+            {tokensWords(tokens_in, tokens_out)}, {usdWords(usd, unpriced_tokens)}
+          </dd>
+        </>
+      )}
+      {provider === 'step' && usd !== null && usd > 0 && (
+        <>
+          <dt>Cost</dt>
+          <dd>{usdWords(usd)}</dd>
+        </>
+      )}
       {finish_reason !== undefined && (
         <>
           <dt>Finished</dt>

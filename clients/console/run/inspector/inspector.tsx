@@ -15,6 +15,7 @@ import { type RunAnswer, type RunSession, shownMoment } from '../session/run-ses
 import { GateList, InspectorAttempts, InspectorItems } from './attempts.tsx'
 import { type Inspected, InspectorPart, inspectBlock } from './inspected-block.tsx'
 import { InspectorArtifacts, InspectorOutputs } from './outputs.tsx'
+import { StepProgress } from './step-work.tsx'
 
 interface InspectorProps {
   readonly session: RunSession
@@ -51,6 +52,7 @@ export function Inspector({ session, blockId }: InspectorProps) {
       ) : (
         <>
           <InspectorWhy inspected={inspected} session={session} />
+          <StepProgress inspected={inspected} />
           <BlockActions session={session} blockId={blockId} />
           <InspectorFacts inspected={inspected} session={session} />
           <InspectorWork inspected={inspected} session={session} />
@@ -236,6 +238,11 @@ function InspectorFacts({ inspected, session }: FactsProps) {
   return (
     <dl class="facts numbers">
       <Fact name="Work">{workWords(definition)}</Fact>
+      {definition.mode === 'deterministic' && definition.step !== undefined && (
+        <Fact name="Code">
+          <code title={definition.step.hash}>{definition.step.hash.slice(0, 12)}</code>
+        </Fact>
+      )}
       <Fact name="Tries">{triesWords(inspected)}</Fact>
       {fold?.started_at !== undefined && (
         <>
@@ -302,7 +309,7 @@ function workWords(block: Block): string {
     case 'ai':
       return `ai: ${block.agent.provider} ${block.agent.model}${block.foreach === undefined ? '' : ', for each item'}`
     case 'deterministic':
-      return `deterministic: ${block.handler}`
+      return `${block.step === undefined ? 'deterministic' : block.step.kind}: ${block.handler}`
     case 'dag':
       return `runs ${block.dag.name}`
     case 'research':
