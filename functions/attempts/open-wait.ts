@@ -36,7 +36,7 @@ const InputSchema = z.strictObject({
 
 /**
  * `<id>` of a `mode: wait` block: begins its wait, whose end answers the task token. Where there is nothing to wait for (a
- * skip, a refusal, what came before it) the token is answered at once and `_close_<id>` does the rest (docs/adr/0071).
+ * skip, a refusal, what came before it) the token is answered at once and `_close_<id>` does the rest (docs/adr/0073).
  */
 export const handler = functionHandler({
   name: 'open-wait',

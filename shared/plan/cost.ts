@@ -146,6 +146,7 @@ export const FUNCTION_MB: Readonly<Record<string, number>> = {
   'request-approval': 512,
   'open-child': 1_024,
   'open-wait': 1_024,
+  'open-step': 1_024,
   'close-module': 256,
   settle: 256,
   'nl-classify': 1_769,

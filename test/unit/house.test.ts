@@ -77,7 +77,7 @@ describe('arrows', () => {
         'infra/modules/',
       ],
     ],
-    ['infra/modules/', ['shared/', 'infra/modules/', 'functions/steps/']],
+    ['infra/modules/', ['shared/', 'infra/modules/', 'functions/steps/', 'functions/isolate/']],
     ['infra/aws/', ['shared/', 'infra/aws/', 'infra/modules/']],
     ['functions/steps/', ['shared/', 'functions/steps/']],
     ['clients/', ['shared/', 'clients/']],

@@ -58,7 +58,8 @@ describe.each(DOCUMENTS)('%s', (path) => {
   test('has YAML that this version accepts', () => {
     for (const block of fencedBlocks(text, 'yaml')) {
       if (/^# (?:file: )?sluice\.yaml/.test(block)) expect(() => parseSettings(block, 'sluice.yaml')).not.toThrow()
-      else expect(parseDag(block)).toMatchObject({ ok: true })
+      // What names a file of a project is tried with that file, word for word (test/e2e).
+      else if (!/: \.\//.test(block)) expect(parseDag(block)).toMatchObject({ ok: true })
     }
   })
 })
