@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openDocuments } from '../../../functions/aws/documents.ts'
+import { openDocuments, openModules } from '../../../functions/aws/documents.ts'
 import { openInputs } from '../../../functions/aws/ports-without-sdk.ts'
 
 describe('deployed documents', () => {
@@ -28,4 +28,16 @@ test('the Inputs port of AWS refuses every path and says what to give instead', 
       message: expect.stringContaining('objstore://tenant/sha256'),
     })
   }
+})
+
+describe('deployed gates', () => {
+  const modules = openModules({ gates: { './gates/fair.ts': { text: 'script', hash: 'a' } } })
+
+  test('are answered by their path as they were deployed', async () => {
+    expect(await modules.gate('./gates/fair.ts')).toEqual({ ok: true, text: 'script', hash: 'a' })
+  })
+
+  test.each(['./gates/fare.ts', '', 'constructor', '__proto__'])('there is none of %j', async (path) => {
+    expect(await modules.gate(path)).toMatchObject({ ok: false, code: 'gate_module_missing' })
+  })
 })
