@@ -3,7 +3,7 @@ import { filesBelow, readText } from './markdown.ts'
 
 /** Every code a caller, an author of a DAG or an operator can meet has its section, and no section is about nothing. */
 const documented = [...readText('docs/errors.md').matchAll(/^### `([^`]+)`$/gm)].map(([, code = '']) => code)
-const sources = filesBelow(['shared', 'functions', 'infra/local', 'clients'], '.ts').map((path) => ({
+const sources = filesBelow(['shared', 'functions', 'infra/local', 'infra/modules', 'clients'], '.ts').map((path) => ({
   path,
   code: readText(path)
     .replace(/\/\*[\s\S]*?\*\//g, '')

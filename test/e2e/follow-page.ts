@@ -1,0 +1,89 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { expect } from 'vitest'
+import { type Started, sluice, startSluice } from './run-cli.ts'
+
+/** A page of docs/ as a stranger reads it: its files are written, its commands run, in their order, in one folder. */
+export interface FollowedPage {
+  /** What each command printed, in order. */
+  readonly outputs: readonly (readonly [string, string])[]
+  follow(): Promise<void>
+  close(): Promise<void>
+}
+
+/** A block is a file when its first line says so, `# file: dags/a.yaml`; `json` is what files JSON without such a line go to. */
+export function openPage(page: string, { json = '' }: { readonly json?: string } = {}): FollowedPage {
+  const text = readFileSync(join(import.meta.dirname, '../../docs', page), 'utf8')
+  const top = mkdtempSync(join(tmpdir(), 'sluice-page-'))
+  const state: State = { folder: top, server: undefined, runId: '', outputs: [] }
+  return {
+    outputs: state.outputs,
+    async follow() {
+      for (const [, kind = '', body = ''] of text.matchAll(/^```(sh|yaml|json|ts|py)\n([\s\S]*?)^```$/gm)) {
+        if (kind === 'sh') await followLines(state, body)
+        else write(state, body, kind === 'json' ? json : '')
+      }
+    },
+    async close() {
+      await state.server?.stop('SIGTERM')
+      rmSync(top, { recursive: true, force: true })
+    },
+  }
+}
+
+interface State {
+  folder: string
+  server: Started | undefined
+  /** The last run, as the text says. */
+  runId: string
+  readonly outputs: (readonly [string, string])[]
+}
+
+async function followLines(state: State, body: string): Promise<void> {
+  for (const line of body.trimEnd().split('\n')) await followLine(state, line)
+}
+
+async function followLine(state: State, line: string): Promise<void> {
+  const [command = '', exit = '0'] = line.split(' # exit ')
+  if (command.startsWith('cd ')) {
+    state.folder = join(state.folder, command.slice(3))
+    return
+  }
+  if (command === 'sluice start') {
+    state.server = await startSluice(['start', '--port', '0', '--json'], state.folder)
+    return
+  }
+  const words = wordsOf(command).slice(1)
+  const done = await asked(state, words)
+  state.outputs.push([command, done.out])
+  expect(done.code, `${line}\n${done.out}${done.err}`).toBe(Number(exit))
+  const starts = words.includes('run') && /start|retry/.test(command)
+  state.runId = /run_[0-9a-z]{26}/.exec(starts ? done.out : '')?.[0] ?? state.runId
+}
+
+/** A question is open a moment after the run has started: a person would not be faster. */
+async function asked({ folder, server, runId }: State, words: readonly string[]) {
+  const env = server === undefined ? {} : { SLUICE_URL: String(server.first.url) }
+  const run = () =>
+    sluice(
+      words.map((word) => word.replace(/^RUN$/, runId)),
+      { cwd: folder, env },
+    )
+  let done = await run()
+  for (let tries = 0; words[1] === 'approve' && done.code !== 0 && tries < 20; tries += 1) done = await run()
+  return done
+}
+
+/** As a shell splits them: quotes keep blanks together. */
+function wordsOf(command: string): readonly string[] {
+  return (command.match(/(?:[^\s"]|"[^"]*")+/g) ?? []).map((word) => word.replaceAll('"', ''))
+}
+
+/** A block without a name only shows something. */
+function write({ folder }: State, text: string, unnamed: string): void {
+  const name = /^(?:#|\/\/) file: (\S+)$/m.exec(text)?.[1] ?? unnamed
+  if (name === '') return
+  mkdirSync(dirname(join(folder, name)), { recursive: true })
+  writeFileSync(join(folder, name), text)
+}
