@@ -50,7 +50,8 @@ function readable(made: Assembly, resource: unknown): string {
 
 function arnOf(made: Assembly, id: string): string | undefined {
   const { LogGroupName, FunctionName, QueueName } =
-    STACKS.map((stack) => made.template(stack)[id]).find((found) => found !== undefined)?.Properties ?? {}
+    [...STACKS, 'SluiceSteps'].map((stack) => made.template(stack)[id]).find((found) => found !== undefined)
+      ?.Properties ?? {}
   if (LogGroupName !== undefined) return `logs:log-group:${textOf(LogGroupName)}`
   if (FunctionName !== undefined) return `lambda:function:${textOf(FunctionName)}`
   return QueueName === undefined ? undefined : `sqs:${textOf(QueueName)}`
