@@ -10,7 +10,7 @@ import { gatesBeforeCompletion, verdictsAgain } from './gates.ts'
 import { goal } from './goal.ts'
 import type { Invariant, RunParts, StoredRun } from './invariant.ts'
 import { refs, storedBytes } from './objects.ts'
-import { lostOnce, stepBegins } from './steps.ts'
+import { lostOnce, ownOutcomes, stepBegins } from './steps.ts'
 import { headOfEvents, projections } from './stored-state.ts'
 import { waits } from './waits.ts'
 
@@ -106,6 +106,7 @@ export const INVARIANTS: readonly Invariant[] = [
   stepBegins,
   lostOnce,
   waits,
+  ownOutcomes,
 ]
 
 /** The hash chain as a check of its own, number 0: it needs what only the store knows, how far it is closed. */

@@ -1,5 +1,6 @@
 import { type Pass, passesOf, passName } from '../runs/block-passes.ts'
 import type { RunEvent } from '../runs/event.ts'
+import { eventPosition } from '../runs/run-fold.ts'
 import { askAnswers } from './decisions.ts'
 import { defineInvariant } from './invariant.ts'
 
@@ -69,4 +70,32 @@ function againProblems(pass: Pass, answers: ReturnType<typeof askAnswers>): read
       ? [`${passName(pass)}: event ${seq} fails by a no that nobody said`]
       : []
   })
+}
+
+export const ownOutcomes = defineInvariant({
+  n: 45,
+  title: 'an attempt of a step is judged by what its own work came to',
+  of: 'objects',
+  needs: ['events', 'meta', 'read'],
+  async check({ events, meta, read }) {
+    const wrong: string[] = []
+    for (const event of events) {
+      const ref = event.type === 'block:output' ? event.data.outcome_ref : undefined
+      const body = ref === undefined ? undefined : await read(ref)
+      // One that is not there is a problem of 21.
+      if (body === undefined) continue
+      const key = keyIn(body)
+      const [lane] = event.id.split('/')
+      const own = `${meta.run_id}/${lane}/${eventPosition(event).epoch}/${event.attempt}`
+      if (key !== undefined && /^[./]/.test(key.slice(own.length)) && key.startsWith(own)) continue
+      wrong.push(`event ${event.seq} is judged by the outcome of ${key ?? 'nothing'}, its attempt is ${own}`)
+    }
+    return wrong
+  },
+})
+
+function keyIn(body: Uint8Array): string | undefined {
+  const read: unknown = JSON.parse(new TextDecoder().decode(body))
+  const isNamed = typeof read === 'object' && read !== null && 'key' in read
+  return isNamed && typeof read.key === 'string' ? read.key : undefined
 }

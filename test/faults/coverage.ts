@@ -46,7 +46,7 @@ export function kindsIn({ struck }: Counts): Readonly<Record<string, number>> {
 /** Points that were reached too seldom; ports of the catalog that no call of their function was seen to use. */
 export function uncovered({ reached }: Counts): readonly string[] {
   const seldom = Object.entries(reached).filter(([name, n]) => /\/(before|after)$/.test(name) && n < WANTED)
-  const unseen = FUNCTIONS.filter(({ serves }) => serves === undefined).flatMap(({ name, ports }) =>
+  const unseen = FUNCTIONS.filter(({ serves = 'step' }) => serves === 'step').flatMap(({ name, ports }) =>
     ports
       .filter((port) => !NO_POINTS.has(port) && !NOT_SIMULATED.has(`${name}/${port}`))
       .filter((port) => !Object.keys(reached).some((point) => point.startsWith(`${name}/${port}.`)))

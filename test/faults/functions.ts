@@ -56,7 +56,7 @@ const handlers = new Map<string, Handler>()
 /** Imports every handler once, so that no seed waits for a file. */
 export async function loadHandlers(): Promise<void> {
   for (const { name, file, serves } of FUNCTIONS) {
-    if (serves !== undefined) continue
+    if (serves !== undefined && serves !== 'step') continue
     const module = await import(new URL(`../../functions/${file}`, import.meta.url).href)
     handlers.set(name, module.handler as Handler)
   }

@@ -2,6 +2,7 @@ import type { RunKey } from '../../shared/runs/run-store.ts'
 import { chance, type PlannedBlock, type PlannedRun, planRun, upTo } from '../integration/random-runs.ts'
 import { planApproval, planAsks, planBudget, planNotes, planOverrides } from './plan-approvals.ts'
 import { planGoal } from './plan-goals.ts'
+import { planSteps } from './plan-steps.ts'
 import type { Random } from './rng.ts'
 
 /** One run of a scenario: its document, and what is known of it. */
@@ -41,7 +42,7 @@ export const ASKER = {
 
 /** A small random run, with time-outs, delays, repairs, children, checks and handlers sprinkled over its blocks. */
 export function planSmallRun(
-  random: Random,
+  { run: random, steps: ofSteps }: { readonly run: Random; readonly steps: Random },
   { tenant, run_id }: RunKey,
   without: ReadonlySet<string>,
   goals: number,
@@ -64,13 +65,14 @@ export function planSmallRun(
     kept.map(([, block]) => withoutWritten(block, without)),
     random,
   )
+  const steps = planSteps(ofSteps, plan.blocks.find(({ items }) => items === undefined)?.id, without)
   return {
     tenant,
     run_id,
     deadline_sec: 60 * (1 + upTo(random, 30)),
     options: plan.options,
-    blocks: kept.map(([block]) => withoutPlanned(block, without)),
-    document: { blocks: noted, ...budget, ...goal.document },
+    blocks: [...kept.map(([block]) => withoutPlanned(block, without)), ...steps.map(([block]) => block)],
+    document: { blocks: [...noted, ...steps.map(([, block]) => block)], ...budget, ...goal.document },
     overrides: planOverrides(noted, random),
   }
 }

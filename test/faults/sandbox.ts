@@ -58,6 +58,7 @@ const KINDS: Readonly<Record<string, PointKinds>> = {
   slack: CALMLY,
   webhooks: CALMLY,
   services: CALMLY,
+  steps: RISKY,
   clock: CALMLY,
 }
 /** Answered at once, without a promise: no points. */
@@ -121,6 +122,7 @@ const PORTS = [
   'webhooks',
   'tokens',
   'waits',
+  'steps',
 ] as const
 
 function guarded(sim: Sim, name: string, port: string, real: object, shared: SharedPorts): object {

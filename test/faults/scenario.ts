@@ -7,6 +7,7 @@ import { planPivots } from './plan-pivots.ts'
 import { planSmallRun, type SimulatedRun } from './plan-runs.ts'
 import type { ProbeRates } from './probe.ts'
 import { type Random, randomFrom } from './rng.ts'
+import type { StepRates } from './simulated-steps.ts'
 
 export const PROFILES = ['calm', 'storm', 'zombie', 'human', 'ops', 'swizzle'] as const
 export type Profile = (typeof PROFILES)[number]
@@ -19,6 +20,7 @@ export interface Scenario {
   readonly rates: FaultRates
   readonly outages: readonly Outage[]
   readonly probe: ProbeRates
+  readonly steps: StepRates
   readonly most_faults: number
   /** Faults and people end here, ms from the start. */
   readonly calm_at: number
@@ -59,7 +61,8 @@ export function planScenario(seed: number, start: number, wanted?: Profile, with
     const tenant = tenants[i % tenants.length] ?? 'main'
     const run_id = runIdOfIdempotencyKey(tenant, 'user:ana', 'POST /api/dag/run', keyOfRun(i))
     // Where there is a queue, next attempts at a goal meet others in it.
-    return planSmallRun(own, { tenant, run_id }, new Set(gone), safety.queue === true ? 0.6 : 0.2)
+    const drawn = { run: own, steps: randomFrom(seed * 67 + i) }
+    return planSmallRun(drawn, { tenant, run_id }, new Set(gone), safety.queue === true ? 0.6 : 0.2)
   })
   const strength = [0.3, 1, 2.5][upTo(random, 2)] ?? 1
   // Each minute has its sweep, and most of what happens comes early.
@@ -82,6 +85,7 @@ export function planScenario(seed: number, start: number, wanted?: Profile, with
     rates: scaled(RATES[profile], strength),
     outages: profile === 'swizzle' ? planOutages(randomFrom(seed * 13), start, calm_at) : [],
     probe: PROBES[profile],
+    steps: profile === 'calm' ? CALM_STEPS : WILD_STEPS,
     most_faults: profile === 'calm' ? 0 : 80,
     calm_at,
     skew_ms: isSkewed ? 600_000 : 0,
@@ -188,6 +192,17 @@ const PROBES: Readonly<Record<Profile, ProbeRates>> = {
   human: CALM_PROBE,
   ops: WILD_PROBE,
   swizzle: CALM_PROBE,
+}
+
+const CALM_STEPS: StepRates = { bad: 0.15, odd: 0.05, fails: 0.1, dies_early: 0, dies: 0, late: 0, doubled: 0 }
+const WILD_STEPS: StepRates = {
+  bad: 0.15,
+  odd: 0.1,
+  fails: 0.1,
+  dies_early: 0.05,
+  dies: 0.1,
+  late: 0.05,
+  doubled: 0.15,
 }
 
 function scaled(rates: FaultRates, by: number): FaultRates {

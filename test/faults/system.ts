@@ -7,6 +7,7 @@ import type { Head } from '../../shared/runs/head.ts'
 import type { RunKey, RunStore } from '../../shared/runs/run-store.ts'
 import { openServices } from '../../shared/services/service-keys.ts'
 import { SettingsSchema } from '../../shared/settings/settings.ts'
+import type { StepReport } from '../../shared/steps/step-order.ts'
 import type { Json } from '../../shared/text/json.ts'
 import type { Outbox } from '../../shared/world.ts'
 import { createFunctions, type Functions } from './functions.ts'
@@ -23,6 +24,7 @@ import type { SharedPorts } from './sandbox.ts'
 import type { Scenario } from './scenario.ts'
 import type { Sim } from './sim.ts'
 import { simulatedGatePorts } from './simulated-gate-ports.ts'
+import { createSimulatedSteps } from './simulated-steps.ts'
 import { createSimulatedSlack, type SimulatedSlack } from './slack/simulated-slack.ts'
 import { GROUPS, SLACK_SETTINGS } from './slack/workspace.ts'
 import { slowExtractive } from './slow-extractive.ts'
@@ -62,7 +64,6 @@ export interface System {
 const NO_MODULES: SharedPorts['modules'] = {
   gate: async () => ({ ok: false, code: 'gate_module_missing', text: 'is no module of the simulation' }),
 }
-const NO_STEPS: SharedPorts['steps'] = { describe: async () => ({}), start: async () => undefined }
 
 interface SystemParts {
   readonly sim: Sim
@@ -105,8 +106,13 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
     http: simulated.http,
     webhooks: simulated.webhooks,
     services: openServices({}, async () => undefined),
-    steps: NO_STEPS,
     modules: NO_MODULES,
+    steps: createSimulatedSteps({
+      sim,
+      rates: scenario.steps,
+      objects,
+      report: (said, who) => reportStep(functions, said, who),
+    }),
     objects: withMissing(sim, objects),
     uploads: openUploads(sim.scheduler),
     get graph() {
@@ -245,6 +251,13 @@ function callByMachine(functions: Functions, name: string, payload: Json, signal
     ...tenant,
     ...(signal === undefined ? {} : { signal }),
   })
+}
+
+/** Whoever does the work of a step calls it as a machine does: the call may come twice, or go astray. */
+async function reportStep(functions: Functions, said: StepReport, who: string): Promise<{ readonly go_on: boolean }> {
+  const { tenant } = said.place
+  const answer = await functions.invoke('report-step', said, { from: 'machine', who: `report-step(${who})`, tenant })
+  return answer as { readonly go_on: boolean }
 }
 
 /** Calls of functions that nobody waits for: some are missed or doubled; those that fail are tried again. */

@@ -9,9 +9,11 @@ import { itemsDispatchedOn } from './items-dispatched-on.ts'
 import { lateAttemptTaken } from './late-attempt-taken.ts'
 import { leaseKept } from './lease-kept.ts'
 import { leaseOverCap } from './lease-over-cap.ts'
+import { lostOnceAgain } from './lost-once-again.ts'
 import { noLaneGuard } from './no-lane-guard.ts'
 import { noTerminalGuard } from './no-terminal-guard.ts'
 import { noteDropped } from './note-dropped.ts'
+import { outcomeOfAnother } from './outcome-of-another.ts'
 import { overrideUnshown } from './override-unshown.ts'
 import { pageByFirstSeq } from './page-by-first-seq.ts'
 import { pagesFirst } from './pages-first.ts'
@@ -22,6 +24,7 @@ import { revokedLetIn } from './revoked-let-in.ts'
 import { spendAfterCall } from './spend-after-call.ts'
 import { staleDecision } from './stale-decision.ts'
 import { startUnconditioned } from './start-unconditioned.ts'
+import { stepBegunTwice } from './step-begun-twice.ts'
 import { stopWithoutOutbox } from './stop-without-outbox.ts'
 import { storageUncounted } from './storage-uncounted.ts'
 import { tokenBeforeDecision } from './token-before-decision.ts'
@@ -41,9 +44,11 @@ export const MUTANTS: readonly Mutant[] = [
   lateAttemptTaken,
   leaseKept,
   leaseOverCap,
+  lostOnceAgain,
   noLaneGuard,
   noTerminalGuard,
   noteDropped,
+  outcomeOfAnother,
   overrideUnshown,
   pageByFirstSeq,
   pagesFirst,
@@ -54,6 +59,7 @@ export const MUTANTS: readonly Mutant[] = [
   spendAfterCall,
   staleDecision,
   startUnconditioned,
+  stepBegunTwice,
   stopWithoutOutbox,
   storageUncounted,
   tokenBeforeDecision,
