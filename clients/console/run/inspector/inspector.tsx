@@ -112,7 +112,8 @@ function InspectorWhy({ inspected, session }: WhyProps) {
   const { state, fold, definition } = inspected
   const say = Object.hasOwn(WHY, state) ? WHY[state] : undefined
   const words = say?.(inspected, session)
-  if (words === undefined || words === null) return null
+  // Of a running one only some have a reason.
+  if (words === undefined || words === null || words === false) return null
   return (
     <div class={`notice tone-${lookOf(state).tone} inspector-why`}>
       {words}
