@@ -4,7 +4,7 @@ import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk
 import { Architecture, CfnFunction, Code, Function as LambdaFunction, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda'
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import { Construct } from 'constructs'
-import type { StepGrant } from '../../shared/steps/settings.ts'
+import { functionMemory, type StepGrant } from '../../shared/steps/settings.ts'
 import { type ChosenRights, functionArn, rightStatements, secretStatement } from './access.ts'
 import { keyStatements } from './customer-key.ts'
 import type { DeployedStep } from './deployed-steps.ts'
@@ -28,14 +28,12 @@ export class StepsStack extends Stack {
 
 /** Lambda's own limit; a step is aborted at its block's timeout_ms, 840 s at the most. */
 const LONGEST = Duration.seconds(900)
-/** Megabytes that following a step takes beside the step itself. */
-const FOLLOWING_MB = 256
 
 class StepFunction extends Construct {
   constructor(scope: Construct, step: DeployedStep, parts: Pick<StepsStackProps, 'names' | 'chosen' | 'built'>) {
     super(scope, step.slug)
     const { names, built } = parts
-    const { aws, memory_mb } = step.settings
+    const { aws } = step.settings
     const functionName = names.step(step.slug)
     const logGroup = new LogGroup(this, 'Logs', {
       logGroupName: `/aws/lambda/${functionName}`,
@@ -55,7 +53,7 @@ class StepFunction extends Construct {
       runtime: Runtime.NODEJS_24_X,
       architecture: aws.architecture === 'arm64' ? Architecture.ARM_64 : Architecture.X86_64,
       timeout: LONGEST,
-      memorySize: aws.memory_mb ?? Math.min(10_240, memory_mb + FOLLOWING_MB),
+      memorySize: functionMemory(step.settings),
       ephemeralStorageSize: Size.mebibytes(aws.storage_mb),
       role: role.withoutPolicyUpdates(),
       logGroup,

@@ -10,6 +10,7 @@ import type { People } from '../runs/people.ts'
 import type { Safety } from '../runs/safety-settings.ts'
 import { findService, type ServicesSettings, serviceBase } from '../services/settings.ts'
 import type { KnownSteps } from '../steps/described-step.ts'
+import type { StepsSettings } from '../steps/settings.ts'
 import { sha256 } from '../text/hash.ts'
 import { canonicalJson } from '../text/json.ts'
 import { didYouMean, listed, quoted, suggest } from '../text/wording.ts'
@@ -21,6 +22,8 @@ export interface Routing extends Pricing {
   readonly shell_gates?: ShellGateSettings | undefined
   readonly http_gates?: HttpGateSettings | undefined
   readonly services?: ServicesSettings | undefined
+  /** What steps of the project are given; of what they cost. */
+  readonly steps?: StepsSettings['steps'] | undefined
   /** Gates of tasks: those of the project's modules are read with the document. */
   readonly gates?: readonly TaskGateSettings[] | undefined
   readonly safety?: Safety | undefined

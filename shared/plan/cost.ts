@@ -23,15 +23,33 @@ export interface RunCost {
   readonly work_usd_per_1000_runs: number
 }
 
-/** `workSeconds`: the sum of the durations of all blocks and items. docs/plan.md writes the formula out. */
-export function runCost(dag: Dag, run: SimulatedRun, workSeconds: number, expectations: Expectations): RunCost {
+/** Work of a block that is code of the project: how often, seconds each, and megabytes of its function. */
+export interface StepWork {
+  readonly works: number
+  readonly seconds: number
+  readonly mb: number
+}
+
+/** Durations of all blocks and items, and those of steps apart: they work in functions of their own. */
+interface Work {
+  readonly seconds: number
+  readonly steps: readonly StepWork[]
+}
+
+/** What 1,000 runs cost; docs/plan.md writes the formula out. */
+export function runCost(dag: Dag, run: SimulatedRun, work: Work, expectations: Expectations): RunCost {
   const counted = { approvals: run.calls.RequestApproval ?? 0, questions: questionsOf(dag, expectations) }
   const { approvals, questions } = counted
-  const calls = callsOf(run, counted)
+  const steps = work.steps.reduce((sum, { works }) => sum + works, 0)
+  const calls = { ...callsOf(run, counted), ...stepCalls(work) }
   const total = Object.values(calls).reduce((sum, count) => sum + count, 0)
   const executions = run.executions.length + questions
-  const puts = QUANTITIES.puts_a_run + QUANTITIES.puts_a_block * run.works + QUANTITIES.puts_an_approval * approvals
-  const gets = QUANTITIES.gets_a_run + QUANTITIES.gets_a_block * run.works
+  const puts =
+    QUANTITIES.puts_a_run +
+    QUANTITIES.puts_a_block * run.works +
+    QUANTITIES.puts_a_step * steps +
+    QUANTITIES.puts_an_approval * approvals
+  const gets = QUANTITIES.gets_a_run + QUANTITIES.gets_a_block * run.works + QUANTITIES.gets_a_step * steps
   const own = run.executions.reduce((sum, { transitions }) => sum + transitions, 0)
   const lines = [
     costLine('state transitions', own + RESEARCH_RUN.transitions * questions, PRICES.transition),
@@ -49,13 +67,14 @@ export function runCost(dag: Dag, run: SimulatedRun, workSeconds: number, expect
     costLine('log GB', (total * QUANTITIES.log_bytes_a_call) / 1e9, PRICES.log_gb),
     costLine('traces', executions + 1 + approvals, PRICES.trace),
   ]
-  const work = workSeconds * gigabytes('run-block') * PRICES.lambda_gb_second * RUNS
+  const inSteps = work.steps.reduce((sum, { works, seconds, mb }) => sum + (works * seconds * mb) / 1_024, 0)
+  const worked = (work.seconds * gigabytes('run-block') + inSteps) * PRICES.lambda_gb_second * RUNS
   return {
     region: PRICES.region,
     as_of: PRICES.as_of,
     orchestration_usd_per_1000_runs: rounded(lines.reduce((sum, { usd }) => sum + usd, 0)),
     lines,
-    work_usd_per_1000_runs: rounded(work),
+    work_usd_per_1000_runs: rounded(worked),
   }
 }
 
@@ -92,6 +111,16 @@ function callsOf({ calls }: SimulatedRun, { approvals, questions }: Counted): Re
   return Object.fromEntries(
     names.map((name) => [name, all.reduce((sum, [of, count]) => sum + (of === name ? count : 0), 0)]),
   )
+}
+
+/** Each is a call of its own function; report-step hears its begin, its end, and a look every few seconds. */
+function stepCalls({ steps }: Work): Readonly<Record<string, number>> {
+  if (steps.length === 0) return {}
+  const looks = ({ seconds }: StepWork) => Math.floor(seconds / QUANTITIES.seconds_a_look)
+  return {
+    'report-step': steps.reduce((sum, step) => sum + step.works * (2 + looks(step)), 0),
+    'a step': steps.reduce((sum, { works }) => sum + works, 0),
+  }
 }
 
 function times(calls: Readonly<Record<string, number>>, by: number): readonly (readonly [string, number])[] {
@@ -186,6 +215,11 @@ export const QUANTITIES = {
   /** A function that is warm has the document; a block reads its inputs, and gates what they judge. */
   gets_a_run: 1,
   gets_a_block: 4,
+  /** Read from the code, not traced: the order, the outcome and the log of a step; the order and the outcome read again. */
+  puts_a_step: 3,
+  gets_a_step: 3,
+  /** Between two looks of who follows a step (functions/aws/step-entry.ts). */
+  seconds_a_look: 5,
   log_bytes_a_call: 2_400,
 } as const
 

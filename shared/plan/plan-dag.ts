@@ -2,11 +2,13 @@ import type { Machine, State } from '../compile/asl.ts'
 import { type CompiledDag, compileDag } from '../compile/compile-dag.ts'
 import { bounceModules } from '../dag/bounce-modules.ts'
 import { type Block, type Dag, isJudged, isKnownOutput, opensChild } from '../dag/dag.ts'
+import { isStepPath } from '../dag/handlers.ts'
 import type { Routing } from '../document/bind-agents.ts'
 import { Fault } from '../errors.ts'
 import { LIMITS } from '../limits.ts'
+import { functionMemory, settingsOfStep } from '../steps/settings.ts'
 import { compiledMachines, machinesToSimulate } from './compiled-machines.ts'
-import { runCost } from './cost.ts'
+import { runCost, type StepWork } from './cost.ts'
 import { criticalPath, dagWidth } from './critical-path.ts'
 import { joinReasons } from './dag-graph.ts'
 import { checkExpectations, type Expectations, expectedItems, mostItems } from './expectations.ts'
@@ -30,6 +32,7 @@ export function planDag(dag: Dag, expectations: Expectations, routing: Routing =
   checkExpectations(dag, expectations)
   const compiled = compileDag(dag)
   const { run, work_seconds, ...time } = planTime(dag, compiled, expectations)
+  const work = { seconds: work_seconds, steps: stepWorks(dag, expectations, routing) }
   const machines = planMachines(dag, compiled, run)
   const used = {
     bytes: Math.max(...machines.machines.map(({ bytes }) => bytes)),
@@ -42,7 +45,7 @@ export function planDag(dag: Dag, expectations: Expectations, routing: Routing =
     ...time,
     ...machines,
     over_ordered: compiled.over_ordered,
-    cost: { ...runCost(dag, run, work_seconds, expectations), models: modelCost(dag, expectations, routing) },
+    cost: { ...runCost(dag, run, work, expectations), models: modelCost(dag, expectations, routing) },
     ...plannedLimits(dag, used),
     assumptions: assumptionsOf(dag, expectations),
   }
@@ -54,7 +57,7 @@ const NO_PLACE: Routing = { agents: {}, providers: {} }
 interface PlannedTime extends Pick<Plan, 'critical_path' | 'makespan' | 'width'> {
   /** The predicted run, unlimited. */
   readonly run: SimulatedRun
-  /** Sum of what all blocks and items take in run-block. */
+  /** Sum of what all blocks and items take in run-block: a step works elsewhere. */
   readonly work_seconds: number
 }
 
@@ -122,9 +125,23 @@ function blockSeconds(block: Block, expectations: Expectations): number {
   return Math.ceil(expectedItems(block, expectations) / foreach.max_concurrency) * seconds
 }
 
-/** A child run works in functions of its own; nothing works while a block waits. */
+/** Each block whose work is code of the project: its function is paid for as long as it works. */
+function stepWorks({ blocks }: Dag, expectations: Expectations, { steps = {} }: Routing): readonly StepWork[] {
+  return blocks.flatMap((block) => {
+    if (!isStep(block)) return []
+    const works = block.foreach === undefined ? 1 : expectedItems(block, expectations)
+    const mb = functionMemory(settingsOfStep({ steps }, block.handler))
+    return [{ works, seconds: secondsOf(block.id, expectations, block), mb }]
+  })
+}
+
+function isStep(block: Block): block is Extract<Block, { mode: 'deterministic' }> {
+  return block.mode === 'deterministic' && isStepPath(block.handler)
+}
+
+/** A child run, and a step, work in functions of their own; nothing works while a block waits. */
 function workSeconds(block: Block, expectations: Expectations): number {
-  if (opensChild(block.mode) || block.mode === 'wait') return 0
+  if (isStep(block) || opensChild(block.mode) || block.mode === 'wait') return 0
   const times = block.foreach === undefined ? 1 : expectedItems(block, expectations)
   return times * secondsOf(block.id, expectations, block)
 }

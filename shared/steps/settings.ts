@@ -114,6 +114,14 @@ export function settingsOfStep({ steps }: Pick<StepsSettings, 'steps'>, name: st
   return (Object.hasOwn(steps, name) ? steps[name] : undefined) ?? StepSchema.parse({})
 }
 
+/** Megabytes that following a step takes beside the step itself. */
+const FOLLOWING_MB = 256
+
+/** Megabytes of its function on AWS. */
+export function functionMemory({ aws, memory_mb }: Pick<StepSettings, 'aws' | 'memory_mb'>): number {
+  return aws.memory_mb ?? Math.min(10_240, memory_mb + FOLLOWING_MB)
+}
+
 /** The ports of a program as they are checked with. */
 export function portsOfSettings(ports: ProgramSettings['inputs']): StepPorts | undefined {
   if (ports === undefined) return undefined

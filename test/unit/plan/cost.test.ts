@@ -4,6 +4,7 @@ import { parseDag } from '../../../shared/document/parse.ts'
 import { PRICES } from '../../../shared/plan/aws-prices.ts'
 import { idleCost } from '../../../shared/plan/idle-cost.ts'
 import { planDag } from '../../../shared/plan/plan-dag.ts'
+import { SettingsSchema } from '../../../shared/settings/settings.ts'
 import { filesBelow, readText } from '../docs/markdown.ts'
 
 /** What is said in docs/cost.md of 1,000 runs of each shipped document is what the planner reckons. */
@@ -25,6 +26,36 @@ test('docs/cost.md has every shipped document with what 1,000 runs cost', () => 
 const minute = (id: string) => ({
   Type: 'AWS::Events::Rule',
   Properties: { ScheduleExpression: 'rate(1 minute)', Targets: [{ Arn: { 'Fn::GetAtt': [id, 'Arn'] } }] },
+})
+
+test('a step is paid for in a function of its own, and report-step hears of it', () => {
+  const document = (handler: string) => ({
+    inputs: { text: 'string' },
+    blocks: [
+      {
+        id: 'a',
+        mode: 'deterministic',
+        inputs: { text: 'string' },
+        outputs: { text: 'string' },
+        deterministic: { handler },
+      },
+    ],
+  })
+  const costOf = (handler: string, steps: Readonly<Record<string, object>> = {}) => {
+    const parsed = parseDag(document(handler))
+    if (!parsed.ok) throw new Error(JSON.stringify(parsed.errors))
+    const told = { durations: { a: 12 }, default_duration: 1, items: {}, max_parallel: 0 }
+    const { cost } = planDag(parsed.dag, told, SettingsSchema.parse({ steps }))
+    const of = (what: string) => cost.lines.find((line) => line.what === what)?.quantity ?? 0
+    return { requests: of('Lambda requests'), puts: of('objects written'), work: cost.work_usd_per_1000_runs }
+  }
+  const pass = costOf('pass')
+  const step = costOf('./steps/a.ts')
+  // open-step, the step, and of report-step begin, end and two looks.
+  expect([step.requests, step.puts]).toEqual([pass.requests + 6_000, pass.puts + 3_000])
+  expect(step.work / pass.work).toBeCloseTo(768 / 1_024, 4)
+  const large = costOf('./steps/a.ts', { './steps/a.ts': { memory_mb: 1_792 } })
+  expect(large.work / pass.work).toBeCloseTo(2, 4)
 })
 
 test('an empty template costs nothing', () => {
