@@ -13,6 +13,8 @@ export const LIMITS = {
   /** JSONata of a document whose syntax is checked with it; what comes after is judged where it runs. */
   program_characters: 20_000,
   timeout_ms: 840_000,
+  /** Of a block whose work AWS does itself: 30 days. Nothing of ours waits for it. */
+  call_timeout_ms: 2_592_000_000,
   approval_timeout_sec: 604_800,
   /** Votes of one approval: HEAD keeps each. */
   quorum: 20,

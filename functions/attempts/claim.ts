@@ -1,3 +1,4 @@
+import { isNativeHandler } from '../../shared/dag/native-call.ts'
 import type { MachineSignal } from '../../shared/errors.ts'
 import { type Amount, NOTHING } from '../../shared/runs/budget.ts'
 import type { EventData, NewEvent } from '../../shared/runs/event.ts'
@@ -246,12 +247,14 @@ function openingOf(
 
 /**
  * A child run holds the attempt as long as it may live itself. A foreach block needs its lease only until its items have
- * begun: then HEAD says so, and nobody asks for it. `now` is the time of the claim itself: a lease is no longer than it says.
+ * begun: then HEAD says so, and nobody asks for it. What AWS does itself is held by nothing of ours: its machine
+ * stands there until it is over. `now` is the time of the claim itself: a lease is no longer than it says.
  */
 function leaseUntil({ head, block, item }: BlockCall, { child }: PreparedAttempt, now: number): string {
   if (child !== undefined) return head.deadline_at
   const isStep = block.mode === 'deterministic' && block.step !== undefined
   const opensItems = block.foreach !== undefined && item === undefined
+  if (isStep && !opensItems && isNativeHandler(block.handler)) return head.deadline_at
   return new Date(now + (isStep && !opensItems ? STEP_LEASE_MS : LEASE_MS)).toISOString()
 }
 
@@ -376,6 +379,11 @@ async function recordLost(
   })
   if (!done.ok) throw retryBlock(call)
   return again ? { attempt: attempt + 1, lane, failure, untried } : 'lost_for_good'
+}
+
+/** Gives up an attempt that is claimed, whoever holds it: it is lost, and uses up no try. */
+export async function loseAttempt(call: BlockCall, attempt: number): Promise<void> {
+  if (call.lane !== undefined) await recordLost(call, attempt, await readOwnProjection(call, call.lane))
 }
 
 function carriedOn(projection: BlockProjection | undefined): Pick<OpenAttempt, 'failure' | 'untried'> {

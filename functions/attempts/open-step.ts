@@ -118,7 +118,7 @@ async function start(call: BlockCall, { claimed, ready, feedback, token }: Claim
   const { step, handler: name } = requireStep(call)
   const order = orderOf(call, claimed.attempt, { values: ready.values, feedback, room_bytes: await roomOf(call) })
   const { ref: order_ref } = await storage.bounded.objects.put(run.tenant, Buffer.from(JSON.stringify(order)))
-  const place = placeOf(call, claimed)
+  const place = placeOfAttempt(call, claimed)
   await world.steps.start({ name, hash: step.hash }, { place, order_ref, token })
 }
 
@@ -149,12 +149,17 @@ function orderOf(call: BlockCall, attempt: number, { values, feedback, room_byte
   } satisfies StepOrder
 }
 
-async function roomOf({ storage, world, head }: BlockCall): Promise<number> {
+/** Bytes the run may still store. Fault LimitExceeded storage_quota: none. */
+export async function roomOf({ storage, world, head }: BlockCall): Promise<number> {
   await storage.requireRoom(1)
   return Math.max(0, world.settings.safety.max_run_bytes - (head.stored_bytes ?? 0))
 }
 
-function placeOf({ run, block, item, e }: BlockCall, { attempt, holder }: Claimed): StepPlace {
+/** Where an attempt stands: what reports about it are judged by. */
+export function placeOfAttempt(
+  { run, block, item, e }: BlockCall,
+  { attempt, holder }: Pick<Claimed, 'attempt' | 'holder'>,
+): StepPlace {
   const passed = { ...(item === undefined ? {} : { item }), ...(e === undefined ? {} : { e }) }
   return { tenant: run.tenant, run_id: run.run_id, block: block.id, index: block.index, ...passed, attempt, holder }
 }

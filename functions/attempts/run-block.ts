@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { CallDoneSchema } from '../../shared/steps/native-order.ts'
 import type { World } from '../../shared/world.ts'
 import { functionHandler, type HostContext } from '../handler.ts'
 import { joinKey, signalJoins } from '../record/joins.ts'
@@ -9,6 +10,8 @@ import { type BlockReport, reportRecorded, retryBlock } from './block-report.ts'
 import { closeChild } from './child-end.ts'
 import { closeItems, failOfItems, openItems } from './foreach.ts'
 import { mayHaveItems } from './inputs.ts'
+import { openNativeCall } from './native-call.ts'
+import { closeNativeCall } from './native-call-end.ts'
 import { closeStep } from './step-end.ts'
 import { tryBlock } from './try-block.ts'
 import { closeWait } from './wait-end.ts'
@@ -19,9 +22,11 @@ const InputSchema = z.strictObject({
   joins: z.array(z.string()).max(1_000).default([]),
   e: z.int().min(0).optional(),
   item: z.int().min(0).optional(),
-  phase: z.enum(['items', 'close']).optional(),
+  phase: z.enum(['items', 'open', 'close']).optional(),
   /** Of a step: where what it came to lies; empty where nobody said. */
   outcome: z.string().optional(),
+  /** Of a call of AWS: what it came to. */
+  done: CallDoneSchema.optional(),
 })
 
 /**
@@ -32,11 +37,12 @@ const InputSchema = z.strictObject({
 export const handler = functionHandler({ name: 'run-block', input: InputSchema, run: runBlock })
 
 /** The report of a block; phase `items` answers the numbers of the items to run. */
-type Answer = BlockReport | readonly number[]
+type Answer = BlockReport | readonly number[] | Awaited<ReturnType<typeof openNativeCall>>
 
 async function runBlock(event: z.infer<typeof InputSchema>, world: World, host: HostContext): Promise<Answer> {
   const call = await openBlockCall(world, toRunKey(event.in), event, host.signal)
   if (call.block.foreach !== undefined && event.phase !== 'close') return itemNumbers(call, host)
+  if (event.phase === 'open') return openNativeCall(call, host)
   const report = await failBlockOnFault(call, host, () => advancePhase(call, event, host.signal))
   if (isStale(call)) return report
   const joins = event.joins.map((join) => joinKey(join, event.e))
@@ -47,21 +53,25 @@ async function runBlock(event: z.infer<typeof InputSchema>, world: World, host: 
 /** What a state of the machine asks for: an attempt of a block or of one item, or what the children of a block made. */
 function advancePhase(
   call: BlockCall,
-  { phase, outcome }: Pick<z.infer<typeof InputSchema>, 'phase' | 'outcome'>,
+  { phase, ...worked }: Pick<z.infer<typeof InputSchema>, 'phase' | 'outcome' | 'done'>,
   signal: AbortSignal | undefined,
 ): Promise<BlockReport> {
-  const close = (now: BlockCall) => closeBlock(now, outcome)
+  const close = (now: BlockCall) => closeBlock(now, worked)
   if (call.item !== undefined)
     return advanceItem(call, phase === 'close' ? close : (now) => tryBlock(now, false, signal))
   if (phase !== 'close') return advanceBlock(call, (now, undecided) => tryBlock(now, undecided, signal))
   return advanceBlock(call, close)
 }
 
-function closeBlock(call: BlockCall, outcome: string | undefined): Promise<BlockReport> {
+function closeBlock(
+  call: BlockCall,
+  { outcome, done }: Pick<z.infer<typeof InputSchema>, 'outcome' | 'done'>,
+): Promise<BlockReport> {
   // A person let it go on meanwhile: it begins where its child, its step, its wait, or its items do.
   if (call.resumed !== undefined) throw retryBlock(call)
   if (call.block.foreach !== undefined && call.item === undefined) return closeItems(call)
   if (call.block.mode === 'wait') return closeWait(call)
+  if (done !== undefined) return closeNativeCall(call, done)
   return outcome === undefined ? closeChild(call) : closeStep(call, outcome)
 }
 

@@ -4,7 +4,7 @@ import { NOTHING, plus } from '../../shared/runs/budget.ts'
 import { PHASE, readOrdinal } from '../../shared/runs/lane.ts'
 import { type StepOrder, StepOrderSchema, type StepOutcome, StepOutcomeSchema } from '../../shared/steps/step-order.ts'
 import { sha256 } from '../../shared/text/hash.ts'
-import { canonicalJson } from '../../shared/text/json.ts'
+import { canonicalJson, type Json } from '../../shared/text/json.ts'
 import { toMicros } from '../provider-call.ts'
 import { readOwnProjection } from '../record/projections.ts'
 import { type AttemptEnd, type Failure, type Produced, toFailure } from './attempt-outcome.ts'
@@ -34,11 +34,17 @@ export async function closeStep(call: BlockCall, outcome_ref: string): Promise<B
     await findNextAttempt(call)
     throw retryBlock(call)
   }
-  call.world.log.note?.({ attempt, epoch: call.epoch })
-  const claimed = await readOwnProjection(call, call.lane)
   const order = await readOrder(call, outcome)
-  const worked = await endOf(call, attempt, { outcome, outcome_ref, order })
-  const end = askedIfCutOff(call, worked, claimed?.untried)
+  const values = { ...order.beside, ...order.inputs }
+  return recordOutcome(call, attempt, { outcome, outcome_ref, order, values, provider: 'step' })
+}
+
+/** Contract, post-gates and record of what the work of the attempt that is claimed came to. */
+export async function recordOutcome(call: BlockCall, attempt: number, worked: Worked): Promise<BlockReport> {
+  const { outcome } = worked
+  call.world.log.note?.({ attempt, epoch: call.epoch })
+  const claimed = call.lane === undefined ? undefined : await readOwnProjection(call, call.lane)
+  const end = askedIfCutOff(call, await endOf(call, attempt, worked), claimed?.untried)
   // What a gate refused is nobody's artifact; what a person is asked about becomes one with their yes.
   if (end.failure === undefined) await keepArtifacts(call, attempt, outcome)
   const { inputs_hash: hash, untried, reserved = NOTHING } = claimed ?? {}
@@ -50,14 +56,14 @@ export async function closeStep(call: BlockCall, outcome_ref: string): Promise<B
 }
 
 /** Nothing is claimed: when as many blocks run as may, it was refused and asks again, spread over seconds. */
-function slotWait({ world, meta, head }: BlockCall): number {
+export function slotWait({ world, meta, head }: BlockCall): number {
   const { max_parallel } = meta.options
   const isFull = max_parallel > 0 && head.running.length >= max_parallel
   return isFull ? 1 + ((world.ids.random(1)[0] ?? 0) % SLOT_WAIT_SEC) : 0
 }
 
 /** What the work of this attempt came to; undefined: nobody said, or it is another attempt's. */
-async function readOutcome(call: BlockCall, attempt: number, ref: string): Promise<StepOutcome | undefined> {
+export async function readOutcome(call: BlockCall, attempt: number, ref: string): Promise<StepOutcome | undefined> {
   if (ref === '') return undefined
   const read = StepOutcomeSchema.safeParse(await readObject(call, ref))
   return read.success && read.data.key === callKey(call, attempt, 0) ? read.data : undefined
@@ -67,18 +73,25 @@ async function readOrder(call: BlockCall, { order_ref }: StepOutcome): Promise<S
   return StepOrderSchema.parse(await readObject(call, order_ref))
 }
 
-async function readObject({ world, run }: BlockCall, ref: string): Promise<unknown> {
+export async function readObject({ world, run }: BlockCall, ref: string): Promise<unknown> {
   return JSON.parse(Buffer.from(await world.objects.get(run.tenant, ref)).toString('utf8'))
 }
 
 interface Worked {
-  readonly outcome_ref: string
+  /** Absent: no object tells of it. */
+  readonly outcome_ref?: string | undefined
   readonly outcome: StepOutcome
   readonly order: StepOrder
+  /** What gates see besides the outputs. */
+  readonly values: Readonly<Record<string, Json>>
+  /** Who did the work, as the record has it. */
+  readonly provider: 'step' | 'aws'
 }
 
-async function endOf(call: BlockCall, attempt: number, { outcome, outcome_ref, order }: Worked): Promise<AttemptEnd> {
-  const facts = { ...factsOf(outcome, order), outcome_ref }
+async function endOf(call: BlockCall, attempt: number, worked: Worked): Promise<AttemptEnd> {
+  const { outcome, outcome_ref, order, values, provider } = worked
+  const told = outcome_ref === undefined ? {} : { outcome_ref }
+  const facts = { ...factsOf(outcome, order), provider, ...told }
   const { latency_ms, outputs, failure } = outcome
   call.storage.stored(outcome.stored_bytes)
   try {
@@ -86,7 +99,6 @@ async function endOf(call: BlockCall, attempt: number, { outcome, outcome_ref, o
       const output = { outputs: {}, ...facts, latency_ms }
       return { attempt, output, verdicts: [], gate_events: [], failure: failureOf(failure) }
     }
-    const values = { ...order.beside, ...order.inputs }
     return await judgeProduced(
       call,
       attempt,

@@ -19,7 +19,15 @@ import { shortRedacted } from '../../shared/text/short-text.ts'
 import { splitLines } from '../../shared/text/split-lines.ts'
 import { openStepLog, type StepLogBook } from './step-log.ts'
 import type { FromStep, ToStep } from './step-messages.ts'
-import { killAll, type StepEquipment, startProcess, stepEnvironment, watchMemory } from './step-process.ts'
+import {
+  ATTEMPT_FOLDER,
+  endContainer,
+  killAll,
+  type StepEquipment,
+  startProcess,
+  stepEnvironment,
+  watchMemory,
+} from './step-process.ts'
 
 /** What following a step needs of its place. */
 export interface StepFollower {
@@ -181,6 +189,7 @@ async function runProcess(work: Work, report: Report): Promise<Ended | 'supersed
   watching.stop()
   work.place.signal?.removeEventListener('abort', leave)
   await killAll(child, folder)
+  await endContainer(equipment)
   await Promise.race([closed, delay(STEP_LIMITS.grace_ms)])
   if (ended !== 'superseded') await looking.idle()
   return ended
@@ -221,8 +230,9 @@ function runMessage(order: StepOrder, { code, env, secrets }: StepEquipment, fol
   const message = { type: 'run', inputs, config, key, attempt, feedback, secrets } as const
   if ('module' in code) return message
   const program = {
-    exec: code.exec,
+    exec: code.exec.map((part) => part.replaceAll(ATTEMPT_FOLDER, folder)),
     cwd: code.cwd,
+    ...(code.container === undefined ? {} : { container: { ...code.container, folder } }),
     // A program has no channel of its own: what it may know it finds in its environment.
     env: { ...stepEnvironment(folder), ...env, ...secrets },
     answer_bytes: STEP_LIMITS.answer_bytes,

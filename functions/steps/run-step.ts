@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdtemp, readdir, rename } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -61,6 +61,7 @@ async function listen(): Promise<void> {
     else if (message.type === 'done') settle(message)
     else void run(message).then(finish, (error: unknown) => finish(failure(error)))
   }
+  killContainer()
   end(1)
 }
 
@@ -143,7 +144,12 @@ function ask(message: (id: number) => FromStep): Promise<string> {
 /** A program asks to be tried again by this exit code. Source: sysexits.h, EX_TEMPFAIL. */
 const TRY_AGAIN = 75
 
-async function runProgram({ inputs, config, key, attempt, feedback }: RunOrder, how: StepProgram): Promise<FromStep> {
+/** The container of this attempt, while there is one. */
+let container: StepProgram['container']
+
+async function runProgram(order: RunOrder, how: StepProgram): Promise<FromStep> {
+  if (how.container !== undefined) return runContainer(order, how, how.container)
+  const { inputs, config, key, attempt, feedback } = order
   const [command = '', ...args] = how.exec
   await placeFiles(inputs, how.files)
   const child = spawn(command, args, { cwd: how.cwd, env: how.env, stdio: ['pipe', 'pipe', 'inherit'] })
@@ -159,13 +165,16 @@ async function runProgram({ inputs, config, key, attempt, feedback }: RunOrder, 
   const answer = await readAnswer(child, how.answer_bytes)
   if (answer === undefined) return threw('step_answer', `its answer is longer than ${how.answer_bytes} bytes`, 'fail')
   const ended = await over.promise
+  return endedBadly(ended) ?? readOutputs(answer, how)
+}
+
+/** How it ended where that was not well. */
+function endedBadly(ended: { readonly code: number | null; readonly signal: string | null } | Error) {
   if (ended instanceof Error) return threw('step_not_started', `it cannot be started: ${ended.message}`, 'fail')
   if (ended.code === TRY_AGAIN) return threw('step_failed', `it ended with exit code ${TRY_AGAIN}: try again`, 'retry')
-  if (ended.code !== 0) {
-    const seen = ended.signal === null ? `exit code ${ended.code}` : `signal ${ended.signal}`
-    return threw('step_failed', `it ended with ${seen}`)
-  }
-  return readOutputs(answer, how)
+  if (ended.code === 0) return undefined
+  const seen = ended.signal === null ? `exit code ${ended.code}` : `signal ${ended.signal}`
+  return threw('step_failed', `it ended with ${seen}`)
 }
 
 /** Bodies that inputs name lie in the folder of files, each under the name of its port. */
@@ -175,6 +184,51 @@ async function placeFiles(inputs: RunOrder['inputs'], folder: string): Promise<v
     await rename(await ask((id) => ({ type: 'read', id, ref })), join(folder, port))
   }
 }
+
+/** Exit code of docker and podman where the container itself was not started. Source: docker run, "Exit status". */
+const NOT_STARTED = 125
+
+/** It reads input.json and writes output.json in the folder of the attempt; what it prints is its log. */
+async function runContainer(
+  { inputs, key, attempt, feedback }: RunOrder,
+  how: StepProgram,
+  own: NonNullable<StepProgram['container']>,
+): Promise<FromStep> {
+  const [command = '', ...args] = how.exec
+  const output = join(own.folder, 'output.json')
+  // A stand-in is told what is called; a container gets what it works with.
+  const { inputs: given = {} } = (inputs.parameters ?? {}) as { readonly inputs?: RunOrder['inputs'] }
+  await placeFiles(given, how.files)
+  await writeFile(join(own.folder, 'input.json'), JSON.stringify({ inputs: given, key, attempt, feedback }))
+  container = own
+  const child = spawn(command, args, { cwd: how.cwd, env: how.env, stdio: ['ignore', 'inherit', 'inherit'] })
+  const over = Promise.withResolvers<Parameters<typeof endedBadly>[0]>()
+  child.once('error', over.resolve)
+  child.once('close', (code, signal) => over.resolve({ code, signal }))
+  aborted.signal.addEventListener('abort', () => child.kill('SIGTERM'), { once: true })
+  const ended = await over.promise
+  container = undefined
+  if (!(ended instanceof Error) && ended.code === NOT_STARTED) {
+    return threw('step_not_started', `the container was not started (exit code ${NOT_STARTED}); its log says why`)
+  }
+  const failed = endedBadly(ended)
+  if (failed !== undefined) return failed
+  const size = await stat(output).then(
+    ({ size: bytes }) => bytes,
+    () => 0,
+  )
+  if (size > how.answer_bytes)
+    return threw('step_answer', `its output.json has ${size} bytes; at most ${how.answer_bytes} are allowed`, 'fail')
+  return readOutputs(await readFile(output, 'utf8').catch(() => ''), how)
+}
+
+/** Whoever followed it is gone: the container would go on without anybody. */
+function killContainer(): void {
+  const [command, ...args] = container?.kill ?? []
+  if (command !== undefined) spawnSync(command, args, { timeout: KILL_MS, stdio: 'ignore' })
+}
+
+const KILL_MS = 10_000
 
 /** Undefined: it is longer than that, and the program is at its end. */
 async function readAnswer(child: ChildProcess, most: number): Promise<string | undefined> {

@@ -28,6 +28,13 @@ export interface StepProgram {
   /** Where files of its inputs lie, and where artifacts it leaves are looked for. */
   readonly files: string
   readonly artifacts: string
+  /** It runs a container, which speaks by files of the attempt's folder and is ended by a command of its own. */
+  readonly container?: StepContainer & { readonly folder: string }
+}
+
+/** How a container is ended: it is no child of the command that started it. */
+export interface StepContainer {
+  readonly kill: readonly string[]
 }
 
 /** What the process of a step says. */

@@ -1,18 +1,23 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import type { StepProgram } from './step-messages.ts'
+import type { StepContainer, StepProgram } from './step-messages.ts'
 
 /** What a place gives a step besides its order. */
 export interface StepEquipment {
   /** The text of its module; of a program its command and where that is started. */
-  readonly code: { readonly module: string; readonly map?: string } | Pick<StepProgram, 'exec' | 'cwd'>
+  readonly code:
+    | { readonly module: string; readonly map?: string }
+    | (Pick<StepProgram, 'exec' | 'cwd'> & { readonly container?: StepContainer })
   readonly env: Readonly<Record<string, string>>
   readonly secrets: Readonly<Record<string, string>>
   readonly memory_mb: number
 }
+
+/** Stands in the command of a container for the folder of its attempt. */
+export const ATTEMPT_FOLDER = '{{attempt_folder}}'
 
 const RUNNER = new URL('./run-step.ts', import.meta.url)
 
@@ -68,6 +73,17 @@ export async function killAll({ pid }: ChildProcess, folder: string): Promise<vo
     for (const one of left) kill(one)
   }
 }
+
+/** The container of an attempt, whoever started it: what has ended is not there any more. */
+export async function endContainer({ code }: StepEquipment): Promise<void> {
+  const [command, ...args] = 'container' in code ? (code.container?.kill ?? []) : []
+  if (command === undefined) return
+  await new Promise<void>((resolve) => {
+    execFile(command, args, { env: stepEnvironment('/'), timeout: KILL_MS }, () => resolve())
+  })
+}
+
+const KILL_MS = 10_000
 
 function kill(pid: number): void {
   try {

@@ -58,6 +58,7 @@ export async function assembleLocalWorld(parts: EngineParts): Promise<AssembledW
   const machine = createLocalMachine({
     // Handlers answer JSON, as Lambda demands of them.
     invoke: (name, payload, signal) => host.invoke(name, payload, { signal }) as Promise<Json>,
+    native: (call, signal) => ports.steps.call(call, signal),
     clock,
     ids,
     journal,

@@ -1,14 +1,21 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type CallName, readCallName } from '../../shared/dag/native-call.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Clock, Log } from '../../shared/ports/host.ts'
 import type { ObjectStore } from '../../shared/ports/objects.ts'
+import type { KeyRef } from '../../shared/ports/secrets.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { isModulePath, type KnownSteps } from '../../shared/steps/described-step.ts'
+import { describeNativeCall, findContainer, findFunction, findResource } from '../../shared/steps/native-calls.ts'
 import { settingsOfStep } from '../../shared/steps/settings.ts'
-import type { StepOrder, StepReport, StepStart } from '../../shared/steps/step-order.ts'
+import { STEP_LIMITS, type StepOrder, type StepReport, type StepStart } from '../../shared/steps/step-order.ts'
 import type { StepCode, Steps } from '../../shared/steps/steps-port.ts'
+import { sha256 } from '../../shared/text/hash.ts'
+import type { Json } from '../../shared/text/json.ts'
+import type { NativeCall } from './asl/execution-context.ts'
+import { type ContainerEngine, describeContainer, findContainerEngine, runCommand } from './containers.ts'
 
 interface Parts {
   readonly settings: Settings
@@ -29,7 +36,7 @@ const LOOK_MS = 500
  * data folder by their hash, as runs began with them; of a program the hash must still be the one of its files. What is
  * heavy is loaded with the first document that names a step.
  */
-export function createSteps(parts: Parts): Steps & { close(): Promise<void> } {
+export function createSteps(parts: Parts): LocalSteps {
   const { settings, clock, log, objects } = parts
   const root = settings.project_dir ?? process.cwd()
   const kept = join(settings.data_dir, 'steps')
@@ -40,23 +47,48 @@ export function createSteps(parts: Parts): Steps & { close(): Promise<void> } {
     opened ??= loadProject(root, settings)
     return opened
   }
-  const equip = async (order: StepOrder) => ({
-    code:
-      order.kind === 'module' ? await keptModule(kept, order) : await sameProgram(parts, root, await project(), order),
-    ...givenTo(parts, order.name),
-  })
+  let engine: ReturnType<typeof findContainerEngine> | undefined
+  const containers = () => {
+    engine ??= findContainerEngine(settings)
+    return engine
+  }
+  const equip = async (order: StepOrder) => {
+    if (order.kind === 'container') return equipContainer(parts, root, await containers(), order)
+    const code =
+      order.kind === 'module' ? await keptModule(kept, order) : await sameProgram(parts, root, await project(), order)
+    return { code, ...givenTo(parts, order.name) }
+  }
+  const report = async (said: StepReport) => {
+    const { go_on } = (await parts.invoke('report-step', said)) as { readonly go_on: boolean }
+    return go_on
+  }
+  const describeSteps = async (names: readonly string[]) => {
+    if (names.length === 0) return {}
+    const known = await (await project()).describe(names)
+    await keepModules(kept, await project(), known)
+    return known
+  }
   return {
     async describe(names) {
-      const known = await (await project()).describe(names)
-      await keepModules(kept, await project(), known)
+      const calls = names.flatMap((name) => {
+        const call = readCallName(name)
+        return call === undefined ? [] : [[name, call] as const]
+      })
+      const own = names.filter((name) => readCallName(name) === undefined)
+      const known: Record<string, KnownSteps[string]> = { ...(await describeSteps(own)) }
+      for (const [name, call] of calls) known[name] = await describeCall(settings, call, { containers, describeSteps })
       return known
+    },
+    // Read by what stands in for a container, and by the container of this machine.
+    task: async ({ name, command_args }) => ({ container: name, command_args: [...command_args] }),
+    // What ran here told its outcome itself.
+    collect: async () => undefined,
+    async call(call, signal) {
+      const { makeCall } = await import('./stand-ins.ts')
+      return makeCall(call, { objects, equip, report, clock, look_ms: LOOK_MS }, AbortSignal.any([signal, over.signal]))
     },
     async start(_step: StepCode, start: StepStart) {
       const { followStep } = await import('../../functions/steps/follow-step.ts')
-      const report = async (said: StepReport) => {
-        const { go_on } = (await parts.invoke('report-step', said)) as { readonly go_on: boolean }
-        return go_on
-      }
       const place = { objects, equip, report, look_ms: LOOK_MS, now: () => clock.now(), signal: over.signal }
       const following: Promise<void> = followStep(start, place)
         .catch((error: unknown) => log.error('a step could not be followed', { ...start.place, error: String(error) }))
@@ -68,6 +100,91 @@ export function createSteps(parts: Parts): Steps & { close(): Promise<void> } {
       await Promise.all(under)
     },
   }
+}
+
+/** What this place has besides the port: calls of AWS that the machine makes, and its end. */
+interface LocalSteps extends Steps {
+  call(call: NativeCall, signal: AbortSignal): Promise<Json>
+  close(): Promise<void>
+}
+
+interface Described {
+  containers(): Promise<ContainerEngine>
+  describeSteps(names: readonly string[]): Promise<KnownSteps>
+}
+
+/** What does the work of a call of AWS here: what stands in for it, a container, or, where the settings say so, AWS. */
+async function describeCall(
+  settings: Settings,
+  call: CallName,
+  { containers, describeSteps }: Described,
+): Promise<KnownSteps[string]> {
+  const found = await localWork(settings, call, containers)
+  if (!('stand_in' in found)) return found
+  const { [found.stand_in]: step } = await describeSteps([found.stand_in])
+  if (step === undefined || 'problem' in step) {
+    const why = (step?.problem ?? 'it is not there').replace(/[.?]$/, '')
+    return { problem: `its stand-in "${found.stand_in}" cannot be taken: ${why}` }
+  }
+  // Its ports are its own: those of the block are what the call answers.
+  const { kind, hash } = step
+  return { kind, hash, effect: 'again', stand_in: found.stand_in }
+}
+
+async function localWork(
+  settings: Settings,
+  call: CallName,
+  containers: Described['containers'],
+): Promise<KnownSteps[string] | { readonly stand_in: string }> {
+  if (call.handler === 'aws') return localAwsCall(settings, call)
+  if (call.handler === 'container') {
+    const made = findContainer(settings, call.name)
+    if ('problem' in made) return made
+    const ran = describeContainer(settings, call.name, await containers())
+    const { local } = made.found
+    return 'problem' in ran && local !== undefined ? { stand_in: local } : ran
+  }
+  const made = findFunction(settings, call.name)
+  if ('problem' in made) return made
+  const { local } = made.found
+  if (local === 'aws') return describeNativeCall(settings, call)
+  if (local !== undefined) return { stand_in: local }
+  const hint = `Name what stands in for it, functions: { ${call.name}: { local: ./steps/stand-in.ts } }, or say local: aws.`
+  return { problem: `function "${call.name}" is not called from this place`, hint }
+}
+
+/** The resources of a call are of a stage: here they are looked at only where the settings name some. */
+function localAwsCall(
+  settings: Settings,
+  call: Extract<CallName, { handler: 'aws' }>,
+): KnownSteps[string] | { readonly stand_in: string } {
+  if (Object.hasOwn(settings.integrations, call.call)) {
+    const found = findResource(settings, call)
+    if ('problem' in found) return found
+  }
+  if (call.local !== undefined) return { stand_in: call.local }
+  const hint = 'Name what stands in for it, config: { local: ./steps/stand-in.ts }.'
+  return { problem: `${call.call} is not called from this place`, hint }
+}
+
+/** What a container of this machine is given. Fault InvalidInput step_code_gone: it is another one now. */
+function equipContainer(parts: Parts, cwd: string, engine: ContainerEngine, order: StepOrder) {
+  const call = readCallName(order.name)
+  const name = call?.handler === 'container' ? call.name : ''
+  const made = findContainer(parts.settings, name)
+  const now = describeContainer(parts.settings, name, engine)
+  if ('problem' in made || 'problem' in now || 'missing' in engine || now.hash !== order.hash) {
+    const message = `Cannot run container "${name}": it is not the one this run began with any more, or nothing here runs it. Retry the run.`
+    throw new Fault('InvalidInput', 'step_code_gone', message)
+  }
+  const { command } = engine
+  const id = `sluice-${sha256(order.key).slice(0, 24)}`
+  const { command_args = [] } = (order.inputs.parameters ?? {}) as { readonly command_args?: readonly string[] }
+  const exec = runCommand(command, made.found, { name: id, args: command_args })
+  const secrets = secretsOf(parts, `container "${name}"`, made.found.secrets)
+  // Of the command that runs it: the container has a limit of its own.
+  const own = { env: {}, secrets, memory_mb: STEP_LIMITS.memory_mb }
+  return { code: { exec, cwd, container: { kill: [command, 'kill', id] } }, ...own }
 }
 
 async function loadProject(root: string, settings: Settings) {
@@ -111,19 +228,25 @@ async function sameProgram({ settings }: Parts, cwd: string, project: Project, {
   throw new Fault('InvalidInput', 'step_code_gone', message)
 }
 
-function givenTo({ settings, keys }: Parts, name: string) {
-  const { env, secrets, memory_mb } = settingsOfStep(settings, name)
+function givenTo(parts: Parts, name: string) {
+  const { env, secrets, memory_mb } = settingsOfStep(parts.settings, name)
+  return { env, secrets: secretsOf(parts, `step "${name}"`, secrets), memory_mb }
+}
+
+function secretsOf({ keys }: Parts, who: string, secrets: Readonly<Record<string, KeyRef>>): Record<string, string> {
   const values = Object.entries(secrets).map(([as, { env: variable = '' }]) => {
     const value = keys.get(variable)
     if (value !== undefined && value !== '') return [as, value] as const
     const seen = variable === '' ? 'it is only where AWS keeps it' : `environment variable ${variable} is not set`
-    const message = `Cannot run step "${name}": its secret ${as} is missing: ${seen}. Set it and start the place again.`
+    const message = `Cannot run ${who}: its secret ${as} is missing: ${seen}. Set it and start the place again.`
     throw new Fault('InvalidInput', 'step_secret_missing', message)
   })
-  return { env, secrets: Object.fromEntries(values), memory_mb }
+  return Object.fromEntries(values)
 }
 
-/** The environment variables that hold secrets of steps. */
-export function stepSecretNames({ steps }: Settings): readonly string[] {
-  return Object.values(steps).flatMap(({ secrets }) => Object.values(secrets).flatMap(({ env }) => env ?? []))
+/** The environment variables that hold secrets of steps and containers. */
+export function stepSecretNames({ steps, containers }: Settings): readonly string[] {
+  return [...Object.values(steps), ...Object.values(containers)].flatMap(({ secrets }) =>
+    Object.values(secrets).flatMap(({ env }) => env ?? []),
+  )
 }

@@ -47,7 +47,9 @@ interface Parts {
 
 /** The ports of the local place, but for the machine, which calls back into the host, and Slack (assemble-world.ts ties them). */
 export function createPorts(parts: Parts): {
-  readonly ports: Omit<World, 'machine' | 'slack' | 'health'>
+  readonly ports: Omit<World, 'machine' | 'slack' | 'health' | 'steps'> & {
+    readonly steps: ReturnType<typeof createSteps>
+  }
   close(): Promise<void>
 } {
   const { settings, db, clock, ids, log, outbox, telemetry } = parts

@@ -1,6 +1,7 @@
 import { FUNCTIONS } from '../catalog.ts'
 import type { Block, Foreach, RetryPolicy, Wait } from '../dag/dag.ts'
 import { isStepPath } from '../dag/handlers.ts'
+import { isNativeHandler, resourceOfCall } from '../dag/native-call.ts'
 import { Fault } from '../errors.ts'
 import type { Retrier, State, TaskState } from './asl.ts'
 
@@ -38,7 +39,11 @@ export function entryOfBlock(block: CompiledBlock): string {
 
 /** The states of one block, as its kind asks for (docs/architecture.md, "From document to machine"). */
 export function emitBlock(block: CompiledBlock, emission: Emission, onward: Onward): States {
-  const own = isStep(block) ? emitStep : (WORKS[block.mode ?? 'ai'] ?? emitSingle)
+  const own = isStep(block)
+    ? emitStep
+    : isNativeHandler(block.handler)
+      ? emitCall
+      : (WORKS[block.mode ?? 'ai'] ?? emitSingle)
   const states = block.foreach !== undefined ? emitForeach : own
   return {
     ...emitApproval(block, emission),
@@ -112,12 +117,17 @@ function emitForeach(block: CompiledBlock, { signals, epoch }: Emission, onward:
       Items: epoch ? '{% $states.input.items %}' : '{% $states.input %}',
       ItemSelector: { i: '{% $states.context.Map.Item.Value %}', ...epochField(epoch) },
       MaxConcurrency: Math.min(foreach?.max_concurrency ?? 1, MOST_ITEMS_AT_ONCE),
-      ItemProcessor: { StartAt: id, States: isStep(block) ? emitStepItem(block, epoch) : emitItem(block, epoch) },
+      ItemProcessor: { StartAt: id, States: itemStates(block)(block, epoch) },
       Output: epoch ? { e: EPOCH } : {},
       Next: `_close_${id}`,
     },
     ...emitClose(block, { signals, epoch }, onward),
   }
+}
+
+function itemStates(block: CompiledBlock) {
+  if (isStep(block)) return emitStepItem
+  return isNativeHandler(block.handler) ? emitCallItem : emitItem
 }
 
 /** An item of a step: one state waits for the work, one records what came of it. */
@@ -256,6 +266,109 @@ function awaitStep(
   }
 }
 
+/**
+ * A state that claims and says what to call, the call itself, which nothing of ours waits for, and a state that records what
+ * came of it (docs/adr/0073). Where there is nothing to call, the last one finds why.
+ */
+function emitCall(block: CompiledBlock, emission: Emission, onward: Onward): States {
+  const { id } = block
+  const handed = epochField(emission.epoch)
+  return {
+    [id]: {
+      ...runBlock(block, { block: id, phase: 'open', ...handed }, emission.epoch),
+      Output: { ...handed, open: PAYLOAD },
+      Next: `_go_${id}`,
+    },
+    ...emitNative(block, handed, { go: `_go_${id}`, close: `_close_${id}` }),
+    ...emitClose(block, emission, onward, { done: DONE }),
+  }
+}
+
+function emitCallItem(block: CompiledBlock, epoch: boolean): States {
+  const { id } = block
+  const [go, close] = [`_go_item_${id}`, `_close_item_${id}`]
+  const handed = { i: '{% $states.input.i %}', ...epochField(epoch) }
+  const { [id]: opening } = emitItem(block, epoch, { phase: 'open' })
+  const { [id]: recording, ...waits } = emitItem(block, epoch, { phase: 'close', done: DONE })
+  if (opening === undefined || recording === undefined || !('End' in opening)) return waits
+  const { End: _, ...begun } = opening
+  return {
+    [id]: { ...begun, Output: { ...handed, open: PAYLOAD }, Next: go },
+    ...emitNative(block, handed, { go, close }),
+    [close]: recording,
+    ...waits,
+  }
+}
+
+/** What a call came to, as its state told it; empty: there was none. */
+const DONE = '{% $exists($states.input.done) ? $states.input.done : {} %}'
+const ORDER = '{% $states.input.open.order %}'
+
+/** A Choice whether there is something to call, and the state that calls it, named after its block: a box of its own in the console. */
+function emitNative(
+  block: CompiledBlock,
+  handed: Readonly<Record<string, unknown>>,
+  { go, close }: { readonly go: string; readonly close: string },
+): States {
+  const { id, handler, config = {}, timeout_ms = 0 } = block
+  if (!isNativeHandler(handler)) return {}
+  const failed = {
+    order: ORDER,
+    error: '{% $states.errorOutput.Error %}',
+    cause: "{% $states.errorOutput.Cause ? $states.errorOutput.Cause : '' %}",
+  }
+  const caught = (error: string) => ({ ErrorEquals: [error], Next: close, Output: { ...handed, done: failed } })
+  const result = handler === 'lambda' ? '$states.result.Payload' : '$states.result'
+  return {
+    [go]: {
+      Type: 'Choice',
+      Choices: [{ Condition: '{% $exists($states.input.open.call) %}', Next: `_call_${id}` }],
+      Default: close,
+    },
+    [`_call_${id}`]: {
+      Type: 'Task',
+      Resource: resourceOfCall(handler, config),
+      Arguments: '{% $states.input.open.call %}',
+      TimeoutSeconds: Math.max(1, Math.ceil(timeout_ms / 1_000)),
+      Retry: [NOT_TAKEN],
+      // An answer that is too large is no error of States.ALL.
+      Catch: [caught('States.DataLimitExceeded'), caught('States.ALL')],
+      Output: { ...handed, done: { order: ORDER, result: `{% $exists(${result}) ? ${result} : null %}` } },
+      Next: close,
+    },
+  }
+}
+
+/** What a service says before it begins: nothing was done. Everything else is the block's own retry. */
+const NOT_TAKEN: Retrier = {
+  ErrorEquals: [
+    'Lambda.TooManyRequestsException',
+    'ECS.ThrottlingException',
+    'ECS.LimitExceededException',
+    'Batch.TooManyRequestsException',
+    'Glue.ConcurrentRunsExceededException',
+    'Glue.ThrottlingException',
+    'Sqs.ThrottlingException',
+    'SQS.ThrottlingException',
+    'Sns.ThrottledException',
+    'SNS.ThrottledException',
+    'DynamoDB.ThrottlingException',
+    'DynamoDB.ProvisionedThroughputExceededException',
+    'DynamoDb.ThrottlingException',
+    'DynamoDb.ProvisionedThroughputExceededException',
+    'Bedrock.ThrottlingException',
+    'EventBridge.ThrottlingException',
+    'S3.SlowDownException',
+    'StepFunctions.ExecutionLimitExceededException',
+    'StepFunctions.ThrottlingException',
+  ],
+  IntervalSeconds: 2,
+  BackoffRate: 2,
+  MaxDelaySeconds: 60,
+  MaxAttempts: 10,
+  JitterStrategy: 'FULL',
+}
+
 function emitClose(
   block: CompiledBlock,
   { signals, epoch }: Emission,
@@ -288,6 +401,8 @@ export type CompiledBlock = Pick<Block, 'id' | 'upstream' | 'on_gate_fail'> & {
   readonly mode?: Block['mode']
   /** Of a deterministic block. */
   readonly handler?: string
+  readonly config?: Readonly<Record<string, unknown>>
+  readonly timeout_ms?: number
   readonly approval?: { readonly timeout_sec: number }
   readonly foreach?: Pick<Foreach, 'items' | 'max_concurrency'>
   readonly wait?: Wait

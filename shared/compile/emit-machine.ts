@@ -1,4 +1,5 @@
 import { opensChild } from '../dag/dag.ts'
+import { isNativeHandler } from '../dag/native-call.ts'
 import type { Retrier } from './asl.ts'
 import {
   type CompiledBlock,
@@ -266,8 +267,8 @@ function blockBytes(block: CompiledBlock, emission: Emission, onward: Onward): n
 }
 
 function isPlain(block: CompiledBlock): boolean {
-  const { approval, asks, foreach, mode } = block
-  const isSingle = !opensChild(mode) && mode !== 'wait' && !isStep(block)
+  const { approval, asks, foreach, handler, mode } = block
+  const isSingle = !opensChild(mode) && mode !== 'wait' && !isStep(block) && !isNativeHandler(handler)
   return approval === undefined && asks === undefined && foreach === undefined && isSingle
 }
 

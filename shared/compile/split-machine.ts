@@ -1,4 +1,5 @@
 import { opensChild } from '../dag/dag.ts'
+import { isNativeHandler } from '../dag/native-call.ts'
 import { Fault } from '../errors.ts'
 import { type CompiledBlock, type Emission, isStep } from './emit-block.ts'
 import { fitsOnceBound, stepBytes } from './emit-machine.ts'
@@ -189,8 +190,8 @@ interface Weight {
 const NEXT_BYTES = 40
 /** A list whose length is not known. */
 const MOST_ITEMS = 1_000
-/** Event budgets. A question is a wait, and one more call of its block. */
-const EVENTS = { block: 5, try: 7, item: 7, token: 6, parallel: 4, choice: 2, part: 6, ask: 11 }
+/** Event budgets. A question is a wait, and one more call of its block; a call of AWS is a Choice, and a state before it that opens it. */
+const EVENTS = { block: 5, call: 13, try: 7, item: 7, token: 6, parallel: 4, choice: 2, part: 6, ask: 11 }
 
 type Nested = Extract<NamedStep, { kind: 'par' | 'module' }>
 
@@ -292,20 +293,26 @@ function addEvents(sum: Sum, events: number): void {
   sum.surely += events
 }
 
+/** What the work itself adds, where it is no call of run-block. */
+function eventsOfWork(block: CompiledBlock): number {
+  if (isStep(block)) return EVENTS.token
+  return isNativeHandler(block.handler) ? EVENTS.call : 0
+}
+
 function addEventsOfBlock(sum: Sum, block: CompiledBlock): void {
   const { mode, approval, asks, foreach, retry } = block
   const tries = Math.max(1, retry?.max_attempts ?? 1)
   const asked = approval === undefined ? 0 : EVENTS.token
   // Of a fan-out each item waits for its own.
-  const awaits = opensChild(mode) || mode === 'wait' || (isStep(block) && foreach === undefined)
-  const waits = (awaits ? EVENTS.token : 0) + (mode === 'wait' ? EVENTS.block : 0)
+  const ofWork = eventsOfWork(block)
+  const ofMode = opensChild(mode) || mode === 'wait' ? EVENTS.token : 0
+  const waits = ofMode + (foreach === undefined ? ofWork : 0) + (mode === 'wait' ? EVENTS.block : 0)
   const surely =
     (EVENTS.block + waits + asked + (asks?.block ?? 0) * EVENTS.ask) * tries + (EVENTS.try - EVENTS.block) * (tries - 1)
   addEvents(sum, surely)
   if (foreach === undefined) return
   addEvents(sum, EVENTS.block + EVENTS.parallel)
-  const ofStep = isStep(block) ? EVENTS.token * tries : 0
-  const ofItem = EVENTS.item + ofStep + EVENTS.try * (tries - 1) + (asks?.items === true ? EVENTS.ask : 0)
+  const ofItem = EVENTS.item + ofWork * tries + EVENTS.try * (tries - 1) + (asks?.items === true ? EVENTS.ask : 0)
   if (typeof foreach.items === 'string') sum.events += MOST_ITEMS * ofItem
   else addEvents(sum, foreach.items.length * ofItem)
 }

@@ -192,9 +192,12 @@ export interface Agent {
 
 /** What of its step a block of a run is pinned to (docs/steps.md). */
 export interface StepPin {
-  readonly kind: 'module' | 'program'
-  /** Hex sha256 of its code: which one a run began with. */
+  /** `native`: AWS does the work itself (docs/native-calls.md); `container`: this machine runs one. */
+  readonly kind: 'module' | 'program' | 'container' | 'native'
+  /** Hex sha256 of its code, or of what a call is of: which one a run began with. */
   readonly hash: string
+  /** The path of the module or program that stands in for a call of AWS. */
+  readonly stand_in?: string
   /** `once`: a person is asked before it is done again. */
   readonly effect: 'again' | 'once'
 }

@@ -190,8 +190,8 @@ function writeHeader(name: string, template: string, values: Values): string {
   return written
 }
 
-/** Names of members are as they are written. */
-function writeBody(part: Json, values: Values, place: string): Json {
+/** JSON with the values of its templates in place. Names of members are as they are written. */
+export function writeBody(part: Json, values: Values, place: string): Json {
   if (typeof part === 'string') return placeholderValue(part, values) ?? render(place, part, values)
   if (Array.isArray(part)) return part.map((item, at) => writeBody(item, values, `${place}[${at}]`))
   if (typeof part !== 'object' || part === null) return part
@@ -224,7 +224,8 @@ export function serviceRequestTexts(
   return Object.entries({ path, query, headers, body }).flatMap(([key, part]) => textsIn(part, [key]))
 }
 
-function textsIn(
+/** Every text in a value, with its path. */
+export function textsIn(
   part: Json | undefined,
   path: readonly (string | number)[],
 ): readonly (readonly [string, readonly (string | number)[]])[] {

@@ -1,5 +1,6 @@
 import type { AuthSettings } from '../auth/settings.ts'
 import type { Agent, AgentRoute, Block, Dag } from '../dag/dag.ts'
+import { callNameOf, isNativeHandler } from '../dag/native-call.ts'
 import type { TaskGateSettings } from '../dag/task-gate-settings.ts'
 import type { Issue } from '../errors.ts'
 import type { HttpGateSettings, ShellGateSettings } from '../gates/settings.ts'
@@ -164,10 +165,13 @@ function boundToService(block: DeterministicBlock, { services = {} }: Routing): 
 
 /** Other code is another block: no kept result of the one is the other's. */
 function boundToStep(block: DeterministicBlock, steps: KnownSteps): Block {
-  const known = Object.hasOwn(steps, block.handler) ? steps[block.handler] : undefined
+  const { handler, config } = block
+  const name = isNativeHandler(handler) ? callNameOf(handler, config) : handler
+  const known = Object.hasOwn(steps, name) ? steps[name] : undefined
   if (known === undefined || 'problem' in known) return block
-  const { kind, hash, effect } = known
-  return { ...block, step: { kind, hash, effect }, hash: sha256(canonicalJson({ block: block.hash, step: hash })) }
+  const { kind, hash, effect, stand_in } = known
+  const step = { kind, hash, effect, ...(stand_in === undefined ? {} : { stand_in }) }
+  return { ...block, step, hash: sha256(canonicalJson({ block: block.hash, step: hash })) }
 }
 
 function issueOf({ id, index }: Block, { code, text, hint }: Extract<FoundAgent, { ok: false }>): Issue {

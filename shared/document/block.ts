@@ -1,5 +1,6 @@
 import type { Block, BudgetCaps } from '../dag/dag.ts'
-import { isName, NAME_RULE } from '../limits.ts'
+import { isNativeHandler } from '../dag/native-call.ts'
+import { isName, LIMITS, NAME_RULE } from '../limits.ts'
 import type { Problem } from '../text/document-problems.ts'
 import type { Json } from '../text/json.ts'
 import { type Path, pathText } from '../text/source-position.ts'
@@ -62,7 +63,7 @@ export function readBlock(reading: Reading, given: Json, index: number): BlockDr
     name,
     ...gates,
     ...(approval === undefined ? {} : { approval }),
-    timeout_ms: section.timeout_ms ?? 300_000,
+    timeout_ms: readTimeout(reading, section.timeout_ms, work, [...path, 'timeout_ms']),
     strict_output: section.strict_output ?? true,
     contract_repair_attempts: section.contract_repair_attempts ?? 1,
     ...flow.settled,
@@ -71,6 +72,14 @@ export function readBlock(reading: Reading, given: Json, index: number): BlockDr
   const known = { ...(id === undefined ? {} : { id }), ...(work === undefined ? {} : { work }) }
   const told = { ...known, ...(budget === undefined ? {} : { budget }) }
   return { index, path, ...told, ...ports, gates: names, settled, reads: flow.reads }
+}
+
+/** A function of ours ends after 900 s; what AWS does itself may take days. */
+function readTimeout({ problems }: Reading, given = 300_000, work: BlockDraft['work'], path: Path): number {
+  if (given <= LIMITS.timeout_ms || (work?.mode === 'deterministic' && isNativeHandler(work.handler))) return given
+  const text = `is ${given}; the limit is ${LIMITS.timeout_ms}`
+  problems.push({ code: 'limit_exceeded', path, say: ({ place }) => ({ text: `${place} ${text}` }) })
+  return given
 }
 
 function warnFolder({ warnings }: Reading, path: Path): void {

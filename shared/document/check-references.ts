@@ -1,7 +1,9 @@
 import type { Wait } from '../dag/dag.ts'
-import { serviceRequestTexts } from '../dag/service-request.ts'
+import { isNativeHandler, templatesOfCall } from '../dag/native-call.ts'
+import { serviceRequestTexts, textsIn } from '../dag/service-request.ts'
 import { type TemplateReference, templateReferences } from '../dag/template.ts'
 import type { Problem } from '../text/document-problems.ts'
+import type { Json } from '../text/json.ts'
 import type { Path } from '../text/source-position.ts'
 import { didYouMean, listed, quoted, suggest } from '../text/wording.ts'
 import type { BlockDraft } from './block.ts'
@@ -91,6 +93,11 @@ function handlerTexts(work: BlockDraft['work']): readonly (readonly [string | un
   if (work?.mode !== 'deterministic') return []
   if (work.handler === 'http') {
     return serviceRequestTexts(work.config).map(([text, at]) => [text, ['deterministic', 'config', ...at]] as const)
+  }
+  if (isNativeHandler(work.handler)) {
+    const [key, given] = templatesOfCall(work.handler, work.config)
+    // A config is JSON.
+    return textsIn(given as Json | undefined, [key]).map(([text, at]) => [text, ['deterministic', 'config', ...at]])
   }
   const { path } = work.config
   return [[typeof path === 'string' ? path : undefined, ['deterministic', 'config', 'path']]]

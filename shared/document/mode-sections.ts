@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { Agent, AgentRoute, ApprovalPolicy, ChildDag, Research, Wait } from '../dag/dag.ts'
 import { HANDLERS, HANDLERS_BEYOND_PORTS, isStepPath, STEP_PATH } from '../dag/handlers.ts'
+import { isNativeHandler, NATIVE_HANDLERS } from '../dag/native-call.ts'
 import { isName, isReservedKey, NAME_RULE } from '../limits.ts'
 import { PROMPT_TEMPLATES, type TemplateName } from '../prompts/templates.ts'
 import { ASKED_LIMITS, resolveBudgets } from '../research/payloads/intent.ts'
@@ -9,6 +10,7 @@ import type { Json } from '../text/json.ts'
 import { type Path, pathText } from '../text/source-position.ts'
 import { describeValue, didYouMean, listed, quoted, suggest } from '../text/wording.ts'
 import { findAgent } from './bind-agents.ts'
+import { readNativeCall } from './native-calls.ts'
 import type { Ports } from './ports.ts'
 import { checkProgram } from './programs.ts'
 import { type Mapping, type Reading, readMapping, readMember, readSection, SECTIONS } from './sections.ts'
@@ -101,6 +103,7 @@ function checkProvider({ problems, providers }: Reading, provider: string, path:
 function readHandler(reading: Reading, given: Json, path: Path): Deterministic | undefined {
   const section = readSection(reading, SECTIONS.deterministic, given, path)
   if (section?.handler === undefined) return undefined
+  if (isNativeHandler(section.handler)) return readCall(reading, section.handler, section.config, path)
   const known = Object.entries(HANDLERS).find(([name]) => name === section.handler)
   if (known === undefined) return readStep(reading, section.handler, section.config, path)
   const [handler, schema] = known
@@ -113,6 +116,17 @@ function readHandler(reading: Reading, given: Json, path: Path): Deterministic |
   }
   // The schemas of handlers accept JSON only.
   return config === undefined ? undefined : { mode: 'deterministic', handler, config: config as Mapping }
+}
+
+/** A call that AWS makes for the machine. */
+function readCall(reading: Reading, handler: string, given: Json | undefined, path: Path): Deterministic | undefined {
+  if (!isNativeHandler(handler)) return undefined
+  const config = readNativeCall(reading, handler, given, path)
+  for (const key of ['payload_expression', 'parameters_expression']) {
+    const program = config?.[key]
+    if (typeof program === 'string') checkProgram(reading, program, [...path, 'config', key])
+  }
+  return config === undefined ? undefined : { mode: 'deterministic', handler, config }
 }
 
 /** A handler that is none of ours is a step of the project: a module by its path, or a program of the settings. */
@@ -156,7 +170,7 @@ function checkStepConfig(reading: Reading, schema: Json, config: Mapping, path: 
 
 function refuseHandler({ problems, steps = {} }: Reading, handler: string, path: Path): void {
   const say: Problem['say'] = ({ who }) => {
-    const names = [...Object.keys(HANDLERS), ...Object.keys(steps)]
+    const names = [...Object.keys(HANDLERS), ...Object.keys(NATIVE_HANDLERS), ...Object.keys(steps).filter(isStepPath)]
     const near = suggest(handler, names)
     const text = `${who} uses the unknown handler ${quoted(handler)}; known are ${listed(names)}`
     const ours = Object.hasOwn(ELSEWHERE, handler) ? ELSEWHERE[handler] : undefined
@@ -351,9 +365,10 @@ function refuseSection({ problems }: Reading, block: Mapping, path: Path, sectio
 
 /** Of a handler that looks at its run, or changes its context or a service, the inputs do not say what it would do. */
 function refuseCache({ problems }: Reading, block: Mapping, path: Path, { handler, config }: Deterministic): void {
-  const isChange = handler === 'http' && config.method !== 'GET'
+  const isChange = (handler === 'http' && config.method !== 'GET') || handler === 'aws'
   if (block.cache === undefined || (HANDLERS_BEYOND_PORTS[handler] !== 'run' && !isChange)) return
-  const what = isChange ? `a ${String(config.method)} of the handler "http"` : `the handler "${handler}"`
+  const isRequest = isChange && handler === 'http'
+  const what = isRequest ? `a ${String(config.method)} of the handler "http"` : `the handler "${handler}"`
   const say: Problem['say'] = ({ who }) => ({
     text: `${who} has "cache", which does not go with ${what}`,
     hint: isChange

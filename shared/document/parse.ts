@@ -1,5 +1,6 @@
 import type { Block, Dag, InputPort, OutputPort, RunInput } from '../dag/dag.ts'
 import { STEP_PATH } from '../dag/handlers.ts'
+import { callNameOf, isNativeHandler } from '../dag/native-call.ts'
 import { topologicalOrder } from '../dag/order.ts'
 import { Fault } from '../errors.ts'
 import { type Program, programProblem, programProblems } from '../gates/compile-programs.ts'
@@ -73,17 +74,24 @@ function readGiven(given: string | object): ReadDocument {
 }
 
 /**
- * The steps of the project that a document names as handlers, each once: what a place has to know before it parses it.
+ * The steps of the project that a document names as handlers, and what it has AWS call, each once: what a place has to know
+ * before it parses it.
  * None of a text that cannot be read: parsing tells why.
  */
 export function stepsNamed(given: string | object): readonly string[] {
-  if (typeof given === 'string' && !given.includes('./')) return []
+  if (typeof given === 'string' && !/\.\/|\b(?:lambda|aws|container)\b/.test(given)) return []
   const read = typeof given === 'string' ? readYaml(given) : readObject(given)
   const blocks: unknown = read.ok && isMapping(read.source.value) ? read.source.value.blocks : undefined
   const handlers = (Array.isArray(blocks) ? blocks : []).map((block: unknown) => {
-    return isMapping(block) && isMapping(block.deterministic) ? block.deterministic.handler : undefined
+    return isMapping(block) && isMapping(block.deterministic) ? nameOfWork(block.deterministic) : undefined
   })
-  return [...new Set(handlers.filter((name): name is string => typeof name === 'string' && STEP_PATH.test(name)))]
+  return [...new Set(handlers.filter((name) => name !== undefined))]
+}
+
+function nameOfWork({ handler, config }: Readonly<Record<string, unknown>>): string | undefined {
+  if (typeof handler !== 'string') return undefined
+  if (isNativeHandler(handler)) return isMapping(config) ? callNameOf(handler, config) : undefined
+  return STEP_PATH.test(handler) ? handler : undefined
 }
 
 function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,5 +1,6 @@
 import { PORT_TYPES } from '../dag/dag.ts'
 import { HANDLERS, STEP_PATH } from '../dag/handlers.ts'
+import { NATIVE_HANDLERS } from '../dag/native-call.ts'
 import { LIMITS } from '../limits.ts'
 import { ASKED_LIMITS } from '../research/payloads/intent.ts'
 import type { Json } from '../text/json.ts'
@@ -122,7 +123,12 @@ export const PARTS: Readonly<
   agent: { keys: { model_params: objectSchema } },
   deterministic: {
     keys: {
-      handler: { anyOf: [{ enum: Object.keys(HANDLERS) }, { type: 'string', pattern: STEP_PATH.source }] },
+      handler: {
+        anyOf: [
+          { enum: [...Object.keys(HANDLERS), ...Object.keys(NATIVE_HANDLERS)] },
+          { type: 'string', pattern: STEP_PATH.source },
+        ],
+      },
       config: objectSchema,
     },
   },
@@ -272,7 +278,8 @@ export const WORDS: Readonly<Record<Section, SectionWords>> = {
       on_gate_fail: 'Which failed gate sends the run back to an earlier block, and how often.',
       approval: 'A person is asked before the work is done: true, or the details.',
       retry: 'How often and when the block is tried again. Default: one try.',
-      timeout_ms: 'Milliseconds for one try. Default: 300000.',
+      timeout_ms:
+        'Milliseconds for one try: 840000 at the most, or 30 days of the handlers lambda, aws and container. Default: 300000.',
       strict_output: 'Whether an answer that breaks the contract is repaired by a further question. Default: true.',
       contract_repair_attempts: 'Such questions inside one try. Default: 1.',
       block_dir: 'Accepted from other systems; nothing is read from folders.',

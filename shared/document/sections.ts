@@ -89,7 +89,7 @@ export const SECTIONS = {
     on_gate_fail: any,
     approval: any,
     retry: any,
-    timeout_ms: z.int().min(1).max(LIMITS.timeout_ms).optional(),
+    timeout_ms: z.int().min(1).max(LIMITS.call_timeout_ms).optional(),
     strict_output: flag,
     contract_repair_attempts: z.int().min(0).max(3).optional(),
     block_dir: any,

@@ -74,6 +74,8 @@ export interface TaskCall {
 }
 
 export function readTask({ Arguments }: TaskState): TaskCall {
+  // What AWS does itself: an expression, from which nothing is read.
+  if (typeof Arguments === 'string') return { name: NATIVE, isItem: false, isInModule: false }
   const { FunctionName, StateMachineArn, Payload = {} } = (Arguments ?? {}) as WrittenArguments
   const { block, joins, join, need, module, phase } = Payload
   return {
@@ -89,6 +91,9 @@ export function readTask({ Arguments }: TaskState): TaskCall {
     isInModule: 'e' in Payload,
   }
 }
+
+/** The name of a call that is none of ours. */
+export const NATIVE = 'Native'
 
 /** The Arguments the compiler writes (shared/compile/emit-block.ts). */
 interface WrittenArguments {

@@ -2,7 +2,7 @@ import type { Machine } from '../compile/asl.ts'
 import { Fault } from '../errors.ts'
 import { type Agenda, createAgenda } from './agenda.ts'
 import type { Machines } from './compiled-machines.ts'
-import { countStateEvents, EXECUTION_EVENTS, ITEM_EVENTS, readTask, type TaskCall } from './machine-size.ts'
+import { countStateEvents, EXECUTION_EVENTS, ITEM_EVENTS, NATIVE, readTask, type TaskCall } from './machine-size.ts'
 
 export interface SimulatedRun {
   /** Seconds since the start at which a block was first entered, all waits behind it. */
@@ -137,6 +137,11 @@ function actOnCall(walk: Walk, frame: Frame, call: TaskCall): void {
     walk.begin(walk, call.name, part, frame)
     return
   }
+  // Named after its block (shared/compile/emit-block.ts).
+  if (call.name === NATIVE) {
+    work(walk, frame, { ...call, block: frame.at.slice('_call_'.length) })
+    return
+  }
   const act = ACTS[call.name]
   if (act === undefined) throw new Fault('Bug', 'machine_not_followed', `Cannot follow a call of "${call.name}".`)
   walk.calls[call.name] = (walk.calls[call.name] ?? 0) + 1
@@ -150,6 +155,7 @@ type Act = (walk: Walk, frame: Frame, call: TaskCall) => void
 const ACTS: Readonly<Record<string, Act>> = {
   RunBlock(walk, frame, call) {
     if (call.phase === 'items') frame.items = walk.outcomes.items(call.block ?? '')
+    if (call.phase === 'open') Object.assign(frame, { yes: true, choice: 0 })
     if (call.phase === undefined) work(walk, frame, call)
     else goOn(walk, frame)
   },

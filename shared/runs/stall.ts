@@ -1,4 +1,5 @@
 import { type Block, type Dag, type GateUse, opensChild } from '../dag/dag.ts'
+import { isNativeHandler } from '../dag/native-call.ts'
 import { leafChecks } from '../gates/check-composition.ts'
 import type { RunEvent } from './event.ts'
 import { foldRun } from './fold-run.ts'
@@ -59,7 +60,8 @@ function attemptEnd(
   if (step.state !== 'running' || block === undefined || opensChild(block.mode)) return []
   if (block.foreach !== undefined && step.item === undefined) return []
   const from = resumed.get(attemptKey(step)) ?? step.started_at
-  return [Date.parse(from) + Math.min(block.timeout_ms, maxMs) + RECORD_MS]
+  const isCall = block.mode === 'deterministic' && isNativeHandler(block.handler)
+  return [Date.parse(from) + (isCall ? block.timeout_ms : Math.min(block.timeout_ms, maxMs)) + RECORD_MS]
 }
 
 /** When a block, or an item, went on last after a person's answer. */

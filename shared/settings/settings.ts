@@ -11,6 +11,11 @@ import { SafetySchema } from '../runs/safety-settings.ts'
 import { ServicesSettingsSchema } from '../services/settings.ts'
 import { SlackSettingsSchema } from '../slack/settings.ts'
 import type { DescribedStep } from '../steps/described-step.ts'
+import {
+  ContainersSettingsSchema,
+  FunctionsSettingsSchema,
+  IntegrationsSettingsSchema,
+} from '../steps/native-settings.ts'
 import { ProgramsSettingsSchema, StepsSettingsSchema } from '../steps/settings.ts'
 import { TelemetrySettingsSchema } from '../telemetry/settings.ts'
 import { WebhookSettingsSchema } from '../webhooks/settings.ts'
@@ -56,6 +61,12 @@ export const SettingsSchema = z.strictObject({
   /** Commands that blocks may name as their handler, and what steps of the project are given (docs/steps.md). */
   programs: ProgramsSettingsSchema.default({}),
   steps: StepsSettingsSchema.default({}),
+  /** What blocks may have AWS do: functions, containers, and on what other calls work (docs/native-calls.md). */
+  functions: FunctionsSettingsSchema.default({}),
+  integrations: IntegrationsSettingsSchema.default({}),
+  containers: ContainersSettingsSchema.default({}),
+  /** The command of this machine that runs containers; without it the first of docker and podman that answers. */
+  container_engine: z.string().min(1).max(500).optional(),
   /** Who `group:NAME` is, and who decides where a document names nobody (docs/approvals.md). */
   approvals: ApprovalSettingsSchema.prefault({}),
   /** Who is meant by a name in documents: `owner: ["user:ana"]` (docs/approvals.md). */

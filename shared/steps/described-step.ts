@@ -22,7 +22,13 @@ export interface DescribedStep extends StepPin {
 }
 
 /** Steps by the name a document gives them, or in words why there is none. */
-export type KnownSteps = Readonly<Record<string, DescribedStep | { readonly problem: string }>>
+export type KnownSteps = Readonly<Record<string, DescribedStep | UnknownStep>>
+
+/** Why there is none, and what to do about it. */
+export interface UnknownStep {
+  readonly problem: string
+  readonly hint?: string
+}
 
 /** Whether it is a module that is bundled; every other one is a program of the settings. */
 export function isModulePath(handler: string): boolean {

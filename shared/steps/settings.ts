@@ -13,7 +13,7 @@ const pathRule = './ and a path below the folder of sluice.yaml, of letters, dig
 const stepName = z.string().max(200).regex(STEP_PATH, pathRule)
 
 const variable = z.string().regex(/^[A-Z_][A-Z0-9_]{0,127}$/, 'capital letters, digits and "_"')
-const variables = <T extends z.ZodType>(value: T) =>
+export const variables = <T extends z.ZodType>(value: T) =>
   z.record(variable, value).refine((all) => Object.keys(all).length <= 50, 'at most 50')
 
 const PortSchema = z.union([
@@ -46,7 +46,7 @@ export const ProgramsSettingsSchema = z
 const action = z.string().regex(/^[a-z0-9-]+:(\*|[A-Za-z*]+)$/, 'an action of IAM, like sqs:SendMessage')
 const resource = z.string().regex(/^(\*|arn:aws[a-z-]*:.{1,2000})$/, 'the ARN of a resource')
 
-const GrantSchema = z
+export const GrantSchema = z
   .strictObject({
     actions: z.array(action).min(1).max(50),
     resources: z.array(resource).min(1).max(50),

@@ -12,7 +12,7 @@ export const StepOrderSchema = z.strictObject({
   /** The handler as the document names it, and the hash of its code as the run began with it. */
   name: text,
   hash: text,
-  kind: z.enum(['module', 'program']),
+  kind: z.enum(['module', 'program', 'container', 'native']),
   inputs: z.record(text, json),
   /** What gates see besides them: the run's inputs, and of an item the list it comes from. */
   beside: z.record(text, json),

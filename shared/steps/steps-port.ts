@@ -1,5 +1,6 @@
+import type { Json } from '../text/json.ts'
 import type { KnownSteps } from './described-step.ts'
-import type { StepStart } from './step-order.ts'
+import type { StepOutcome, StepStart } from './step-order.ts'
 
 /** Code of the project that blocks run (docs/steps.md). Suite: test/conformance/steps-suite.ts. */
 export interface Steps {
@@ -13,6 +14,28 @@ export interface Steps {
    * be handed over is thrown. One that is started twice works once.
    */
   start(step: StepCode, start: StepStart): Promise<void>
+  /** What the state of the machine that runs a container is given. */
+  task(task: ContainerTask): Promise<Json>
+  /** What a container left behind that came to its end; undefined: nothing that can be read. */
+  collect(task: Pick<ContainerTask, 'tenant' | 'name' | 'key'>): Promise<ContainerLeft | undefined>
+}
+
+/** One attempt of a block of the handler `container`. */
+export interface ContainerTask {
+  readonly tenant: string
+  /** As the settings name it. */
+  readonly name: string
+  readonly command_args: readonly string[]
+  /** The same for the same attempt, and for no other. */
+  readonly key: string
+  /** What it reads as input.json. */
+  readonly work: Json
+}
+
+/** What it wrote, kept as objects. */
+export interface ContainerLeft extends Pick<StepOutcome, 'artifacts' | 'stored_bytes'> {
+  /** The text of output.json. */
+  readonly output: string
 }
 
 /** A step as a run began with it. */

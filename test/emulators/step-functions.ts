@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
-import type { ChildOrder } from '../../infra/local/asl/execution-context.ts'
+import type { ChildOrder, MakeNativeCall } from '../../infra/local/asl/execution-context.ts'
 import { createLocalMachine, type LocalMachine } from '../../infra/local/asl/local-machine.ts'
 import { createSqliteJournal } from '../../infra/local/asl/sqlite-journal.ts'
 import { systemClock } from '../../infra/local/clock-and-log.ts'
@@ -15,6 +15,8 @@ import { type HttpService, ServiceError, serveAws, targetOf } from './http-servi
 export interface StepFunctionsOptions {
   /** Calls a function by the ARN (or name) the definition holds. The signal aborts when nobody waits any more. */
   invoke(functionArn: string, payload: Json, signal: AbortSignal): Promise<Json>
+  /** Calls of other services that states make themselves. */
+  readonly native?: MakeNativeCall
   readonly clock?: Clock
 }
 
@@ -40,6 +42,7 @@ export async function startStepFunctions(options: StepFunctionsOptions): Promise
   const histories = recordHistories(createSqliteJournal(db), clock, options.invoke)
   const interpreter = createLocalMachine({
     invoke: histories.invoke,
+    ...(options.native === undefined ? {} : { native: options.native }),
     clock,
     ids: { random: (bytes) => randomBytes(bytes), boot: 'emulator' },
     journal: histories.journal,

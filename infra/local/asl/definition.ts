@@ -1,13 +1,13 @@
 import type { Machine as Definition, State } from '../../../shared/compile/asl.ts'
 import { Fault } from '../../../shared/errors.ts'
 import { compileField } from './expression.ts'
-import { EXECUTE, INVOKE, INVOKE_AND_WAIT } from './task.ts'
+import { EXECUTE, INVOKE, INVOKE_AND_WAIT, isNative } from './task.ts'
 
 /**
  * Reads machine text and refuses what this interpreter would not run as Step Functions does, instead of ignoring it.
  *
  * Not done here, though Step Functions has it: JSONPath, variables (Assign), defaults of Retry's numbers but BackoffRate, expressions in
- * HeartbeatSeconds, state-level Output of a Choice, other resources than the two lambda:invoke and startExecution.sync:2, further Arguments
+ * HeartbeatSeconds, state-level Output of a Choice, of other resources than the two lambda:invoke and startExecution.sync:2 anything but what the place makes of the call, further Arguments
  * of these, distributed Map, tolerated failures, States.BranchFailed as a name for ErrorEquals, redrive, the
  * history API, versions and aliases, the 1 MB limit of a definition, and of AWS's
  * JSONata functions all but $parse. History events are counted close to, not exactly like, AWS. Arguments and Items
@@ -124,15 +124,20 @@ function checkByType(state: Loose, where: string): void {
 
 function checkTask(state: Loose, where: string): void {
   const { Resource, Arguments } = state
-  const fields = typeof Resource === 'string' && Object.hasOwn(ARGUMENTS, Resource) ? ARGUMENTS[Resource] : undefined
-  if (fields === undefined) throw refused(where, `Resource must be ${Object.keys(ARGUMENTS).join(' or ')}`)
   checkSeconds(state, 'TimeoutSeconds', where)
   checkSeconds(state, 'HeartbeatSeconds', where)
+  if (isNative(state) && typeof Resource === 'string' && NATIVE_RESOURCE.test(Resource)) return
+  const fields = typeof Resource === 'string' && Object.hasOwn(ARGUMENTS, Resource) ? ARGUMENTS[Resource] : undefined
+  if (fields === undefined) throw refused(where, `Resource must be ${Object.keys(ARGUMENTS).join(' or ')}`)
   if ('HeartbeatSeconds' in state && Resource !== INVOKE_AND_WAIT) {
     throw refused(where, 'HeartbeatSeconds is for who waits for a token')
   }
   const extra = isRecord(Arguments) && Object.keys(Arguments).find((key) => !fields.includes(key))
   if (extra) throw refused(where, `Arguments may have ${fields.join(', ')}, not "${extra}"`)
+}
+
+/** Every call of AWS but those of ours; none waits for a token. */
+const NATIVE_RESOURCE = /^arn:aws:states:::(?:aws-sdk:)?[a-z0-9-]+:[A-Za-z0-9]+(?:\.sync(?::2)?)?$/
 }
 
 /** A time-out may be known by the run alone; a heartbeat is the machine's own. */

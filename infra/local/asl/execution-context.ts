@@ -18,9 +18,26 @@ export interface Child {
   stop(): void
 }
 
+/** A call of AWS that a state makes itself. */
+export interface NativeCall {
+  /** `sqs:sendMessage`, `ecs:runTask.sync`, `lambda:invoke`. */
+  readonly resource: string
+  readonly arguments: Json
+  /** The state, and what it was given. */
+  readonly state: string
+  readonly input: Json
+  /** The execution's own input. */
+  readonly execution: Json
+}
+
+/** Answers what the service would; throws a StateError with its error. The signal aborts when nobody waits any more. */
+export type MakeNativeCall = (call: NativeCall, signal: AbortSignal) => Promise<Json>
+
 /** What every execution of one machine engine shares. */
 export interface ExecutionContext {
   invoke(functionName: string, payload: Json, signal: AbortSignal): Promise<Json>
+  /** Absent: this place makes none. */
+  readonly native?: MakeNativeCall | undefined
   readonly clock: Clock
   readonly ids: Ids
   readonly journal: Journal
@@ -100,7 +117,7 @@ function forgetResumed(frame: Frame): void {
   for (const path of resumed.keys()) if (path.startsWith(below)) resumed.delete(path)
 }
 
-interface EngineDeps extends Pick<ExecutionContext, 'openChild'> {
+interface EngineDeps extends Pick<ExecutionContext, 'openChild' | 'native'> {
   invoke(functionName: string, payload: Json, signal: AbortSignal): Promise<Json>
   readonly clock: Clock
   readonly ids: Ids
@@ -123,6 +140,7 @@ export function createExecutionContext(deps: EngineDeps): ExecutionContext & { c
   return {
     invoke: (functionName, payload, signal) => deps.invoke(functionName, payload, signal),
     openChild: deps.openChild,
+    native: deps.native,
     clock,
     ids,
     journal,

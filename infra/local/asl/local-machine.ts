@@ -2,7 +2,12 @@ import { Fault } from '../../../shared/errors.ts'
 import type { Clock, Ids } from '../../../shared/ports/host.ts'
 import type { Execution, Machine, TokenAnswer } from '../../../shared/runs/machine.ts'
 import type { Json } from '../../../shared/text/json.ts'
-import { type ChildOrder, createExecutionContext, type ExecutionContext } from './execution-context.ts'
+import {
+  type ChildOrder,
+  createExecutionContext,
+  type ExecutionContext,
+  type MakeNativeCall,
+} from './execution-context.ts'
 import {
   abortedEnd,
   createRunningExecutions,
@@ -19,6 +24,8 @@ import { clearDefinitions, createDefinitions, idWithParts, isPart, keepWithParts
 interface LocalMachineDeps {
   /** Calls the function of that name as Lambda would; the signal aborts when nobody waits for the answer any more. */
   invoke(functionName: string, payload: Json, signal: AbortSignal): Promise<Json>
+  /** Makes calls of AWS that states make themselves. */
+  readonly native?: MakeNativeCall
   readonly clock: Clock
   readonly ids: Ids
   readonly journal: Journal

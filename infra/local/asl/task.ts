@@ -8,6 +8,7 @@ import {
   type ExecutionContext,
   type Frame,
   journalPosition,
+  type NativeCall,
   STOPPED,
 } from './execution-context.ts'
 import { compileField } from './expression.ts'
@@ -28,8 +29,14 @@ import {
 export const INVOKE = 'arn:aws:states:::lambda:invoke'
 export const INVOKE_AND_WAIT = 'arn:aws:states:::lambda:invoke.waitForTaskToken'
 
-/** Invokes a function of ours, or runs another execution. */
+/** A call that is none of ours: what is called stands in the input of its state, as an expression alone. */
+export function isNative({ Arguments }: { readonly Arguments?: unknown }): boolean {
+  return typeof Arguments === 'string'
+}
+
+/** Invokes a function of ours, runs another execution, or has the place make a call of AWS. */
 export function runTask(state: TaskState, visit: Visit): Promise<Outcome> {
+  if (isNative(state)) return withRetryAndCatch(state, visit, () => tryNative(state, visit))
   const attempt = { [INVOKE]: tryInvoke, [EXECUTE]: tryChild }[state.Resource] ?? tryCallback
   return withRetryAndCatch(state, visit, () => attempt(state, visit))
 }
@@ -48,6 +55,31 @@ async function tryInvoke(state: TaskState, visit: Visit): Promise<Outcome> {
   const answer = await invokeWithin(frame, call, await timeoutOf(state, visit))
   const Payload = copyAsJson(answer, 'answer of the function')
   return leaveState(state, visit, { ExecutedVersion: '$LATEST', Payload, StatusCode: 200 }, nextState(state))
+}
+
+/** The result is what the service answers, as the place has it. */
+async function tryNative(state: TaskState, visit: Visit): Promise<Outcome> {
+  const { frame, name, input } = visit
+  const { engine, journalled } = frame.execution
+  countEvents(frame.execution, state.Resource.includes('.sync') ? 4 : 3)
+  const given = await compileField(state, 'Arguments')(statesVariable(visit))
+  const order = {
+    resource: state.Resource.replace(/^arn:aws:states:::/, ''),
+    arguments: copyAsJson(given, 'Arguments of the call'),
+    state: name,
+    input,
+    execution: journalled.input,
+  }
+  const answer = await answerWithin(frame, () => startNative(engine, order), state.TimeoutSeconds)
+  return leaveState(state, visit, copyAsJson(answer, 'answer of the call'), nextState(state))
+}
+
+function startNative(engine: ExecutionContext, order: NativeCall): Invocation {
+  return track(engine, async (signal) => {
+    if (engine.native === undefined)
+      throw new StateError('States.TaskFailed', `Nothing here makes the call ${order.resource}.`)
+    return engine.native(order, signal)
+  })
 }
 
 /** The result is the token's answer; what the function returns does not matter. */
@@ -84,10 +116,15 @@ function callOf(value: Json): Call {
 
 function invokeWithin(frame: Frame, call: Call, timeoutSeconds: number | undefined): Promise<Json> {
   const { engine } = frame.execution
+  return answerWithin(frame, () => invoke(engine, call.functionName, call.payload), timeoutSeconds)
+}
+
+function answerWithin(frame: Frame, start: () => Invocation, timeoutSeconds: number | undefined): Promise<Json> {
+  const { engine } = frame.execution
   const { scope } = frame
   return new Promise((resolve, reject) => {
     if (scope.ended) return reject(STOPPED)
-    const invocation = invoke(engine, call.functionName, call.payload)
+    const invocation = start()
     const leave = (error?: Error): void => {
       scope.stops.delete(stop)
       if (alarm !== undefined) engine.alarms.cancel(alarm)
@@ -285,8 +322,12 @@ interface Invocation {
 
 /** Calls a function of ours and keeps the call in the engine's list until it settles. */
 function invoke(engine: ExecutionContext, functionName: string, payload: Json): Invocation {
+  return track(engine, (signal) => call(engine, functionName, payload, signal))
+}
+
+function track(engine: ExecutionContext, begin: (signal: AbortSignal) => Promise<Json>): Invocation {
   const controller = new AbortController()
-  const answer = call(engine, functionName, payload, controller.signal)
+  const answer = begin(controller.signal)
   engine.invocations.set(answer, controller)
   const forget = (): void => void engine.invocations.delete(answer)
   answer.then(forget, forget)
