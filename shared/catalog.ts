@@ -39,6 +39,7 @@ export const FUNCTIONS: readonly FunctionLine[] = [
       'waits',
       'telemetry',
       'tokens',
+      'steps',
     ],
   },
   {

@@ -1,9 +1,11 @@
+import { readCallName } from '../../shared/dag/native-call.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Inputs } from '../../shared/ports/objects.ts'
 import { PLACE_PROVIDERS, type Providers } from '../../shared/providers/provider.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import { openServices, type Services } from '../../shared/services/service-keys.ts'
 import type { KnownSteps } from '../../shared/steps/described-step.ts'
+import { describeDeployedCalls } from '../../shared/steps/native-calls.ts'
 import type { Steps } from '../../shared/steps/steps-port.ts'
 import { didYouMean, listed, suggest } from '../../shared/text/wording.ts'
 import { openWebhooks, type Webhooks } from '../../shared/webhooks/signing.ts'
@@ -75,9 +77,24 @@ export function openServiceKeys({ settings, secrets }: Pick<Core, 'settings' | '
 }
 
 /** The Steps port of functions that check documents: what was deployed, and no way to start it. */
-export function openDescribedSteps({ settings: { described_steps = {} } }: Pick<Core, 'settings'>): Steps {
+export function openDescribedSteps({ settings }: Pick<Core, 'settings'>): Steps {
+  const { described_steps = {} } = settings
+  const refuseCall = (): never => {
+    const message =
+      'Cannot run a container: this function only describes what documents name. Give it the right steps.collect in infra/aws/grants.ts and deploy.'
+    throw new Fault('Bug', 'port_not_listed', message)
+  }
   return {
-    describe: async (names) => describe(described_steps, names),
+    async describe(names) {
+      const calls = names.filter((name) => readCallName(name) !== undefined)
+      const own = names.filter((name) => readCallName(name) === undefined)
+      return {
+        ...describe(described_steps, own),
+        ...describeDeployedCalls(settings, calls, Object.keys(described_steps)),
+      }
+    },
+    task: async () => refuseCall(),
+    collect: async () => refuseCall(),
     async start({ name }) {
       const message = `Cannot start step "${name}": this function only describes steps. Give it the right steps.start in infra/aws/grants.ts and deploy.`
       throw new Fault('Bug', 'port_not_listed', message)
@@ -85,7 +102,8 @@ export function openDescribedSteps({ settings: { described_steps = {} } }: Pick<
   }
 }
 
-function describe(deployed: KnownSteps, names: readonly string[]): KnownSteps {
+function describe(all: KnownSteps, names: readonly string[]): KnownSteps {
+  const deployed = Object.fromEntries(Object.entries(all).filter(([name]) => readCallName(name) === undefined))
   return Object.fromEntries(
     names.map((name) => {
       const known = Object.hasOwn(deployed, name) ? deployed[name] : undefined

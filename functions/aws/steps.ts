@@ -26,7 +26,7 @@ export function openSteps({ env, settings }: Pick<Core, 'env' | 'settings'>, con
     return found
   }
   return {
-    describe: openDescribedSteps({ settings }).describe,
+    ...openDescribedSteps({ settings }),
     async start(step, start) {
       const FunctionName = stepFunction(env.STAGE, stepSlug(step.name))
       const Qualifier = await versionOf(step, FunctionName)

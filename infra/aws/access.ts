@@ -15,7 +15,7 @@ import type { Names } from './names.ts'
  * stands, nor anything of Slack without a workspace, nor a nudge for webhooks where there are none.
  */
 export function rightStatements(right: Right, stack: Stack, names: Names, chosen: ChosenRights): PolicyStatement[] {
-  if (isByChoice(right)) return BY_CHOICE[right](chosen, stack)
+  if (isByChoice(right)) return BY_CHOICE[right](chosen, stack, names)
   if (right === 'shell.run' && !chosen.shell) return []
   if (ANCHORING.has(right) && chosen.anchors !== true) return []
   if (right === 'outbox.slack' && chosen.slack === undefined) return []
@@ -66,6 +66,8 @@ export interface ChosenRights extends Asked {
   readonly telemetry?: readonly string[]
   /** Names of the functions of steps; absent = there are none. */
   readonly steps?: readonly string[]
+  /** Names of containers that documents run; absent = none. */
+  readonly containers?: readonly string[]
   /** Callers come with a bearer credential; absent = they are signed by IAM. */
   readonly auth?: 'token' | 'jwt' | undefined
   /** ARNs of Slack's token and signing secrets, and whose the workspace is; absent = none is configured. */
@@ -86,6 +88,8 @@ const BY_CHOICE = {
   'services.key': ({ services = [] }: ChosenRights) => services.map(secretStatement),
   'telemetry.secrets': ({ telemetry = [] }: ChosenRights) => telemetry.map(secretStatement),
   'steps.start': ({ steps = [] }: ChosenRights, stack: Stack) => steps.flatMap((name) => startStatements(stack, name)),
+  'steps.collect': ({ containers = [], tenants }: ChosenRights, stack: Stack, names: Names) =>
+    containers.length === 0 ? [] : [exchangeStatement(stack, names, tenants)],
   'slack.call': ({ slack }: ChosenRights) => (slack === undefined ? [] : [secretStatement(slack.token)]),
 } as const
 type ByChoice = keyof typeof BY_CHOICE
@@ -96,6 +100,12 @@ function isByChoice(right: Right): right is ByChoice {
 
 function askedStatements(models: readonly AskedModel[], stack: Stack): PolicyStatement[] {
   return models.flatMap((model) => modelStatements(model, stack))
+}
+
+/** The folders of a bucket in which containers find what they work with, and leave what they made: of no other object. */
+export function exchangeStatement(stack: Stack, names: Names, tenants: readonly string[]): PolicyStatement {
+  const arns = tenants.map((tenant) => stack.formatArn({ ...s3(names, stack), resourceName: `${tenant}/containers/*` }))
+  return new PolicyStatement({ actions: ['s3:GetObject', 's3:PutObject'], resources: arns })
 }
 
 /** Any version of it: a run goes on with the code it began with. Which those are is asked of Lambda. */

@@ -1,13 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type App, Validations } from 'aws-cdk-lib'
+import { type App, Aws, Validations } from 'aws-cdk-lib'
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag'
 import type { Settings } from '../../shared/settings/settings.ts'
+import type { CallRight } from '../../shared/steps/integrations.ts'
 import type { ChosenRights } from './access.ts'
 import { AnchorsStack } from './anchors-stack.ts'
 import { ApiStack } from './api-stack.ts'
 import type { AskedModel } from './bedrock-models.ts'
-import { acknowledgeFindings, acknowledgeSteps } from './cdk-nag-acknowledgements.ts'
+import { acknowledgeCalls, acknowledgeFindings, acknowledgeSteps } from './cdk-nag-acknowledgements.ts'
 import { encryptWithKey } from './customer-key.ts'
 import type { DagMachineProps } from './dag-machine.ts'
 import { DataStack } from './data-stack.ts'
@@ -18,6 +19,14 @@ import { DocumentsStack, pinStackCount, shareDocuments } from './documents-stack
 import { MachinesStack } from './machines-stack.ts'
 import { Alarms, Dashboard } from './monitoring.ts'
 import { stageNames } from './names.ts'
+import {
+  ContainersStack,
+  type ContainersStackProps,
+  callPolicy,
+  callRights,
+  deployedContainers,
+  wideFindings,
+} from './native-calls.ts'
 import { StepsStack } from './steps-stack.ts'
 import { requireResourceRoom } from './template-limits.ts'
 
@@ -29,12 +38,14 @@ interface AppParts {
   readonly dags: readonly DeployedDag[]
   /** Steps of the project that they name; absent = none. */
   readonly steps?: readonly DeployedStep[]
+  /** What they have AWS call (deployed-steps.ts); absent = nothing. */
+  readonly calls?: readonly string[]
   /** Holds the bundles in `functions` (bundle.ts) and gets the definitions; the stacks copy from it. */
   readonly built: string
 }
 
 /** The stacks, for any account and region: nothing is looked up. cdk-nag's findings fail the synthesis. */
-export function buildApp({ app, deploy, settings, dags, steps = [], built }: AppParts): void {
+export function buildApp({ app, deploy, settings, dags, steps = [], calls = [], built }: AppParts): void {
   const names = stageNames(deploy.stage)
   const all = [...dags, deployedResearch()]
   const definitions = join(built, 'definitions')
@@ -45,7 +56,12 @@ export function buildApp({ app, deploy, settings, dags, steps = [], built }: App
     description: `Sluice, stage ${deploy.stage}: ${name}`,
   })
   const { audit, tenants } = settings
-  const chosen = { ...chosenOf(settings, deploy), steps: steps.map(({ slug }) => names.step(slug)) }
+  const containers = deployedContainers(settings, calls)
+  const chosen = {
+    ...chosenOf(settings, deploy),
+    steps: steps.map(({ slug }) => names.step(slug)),
+    containers: containers.map(({ name }) => name),
+  }
   // Bodies must not end before the records that name them.
   const retentionDays = Math.max(deploy.retention_days, settings.safety.retention_days)
   const data = new DataStack(app, 'SluiceData', { ...stack('data'), names, retentionDays, tenants })
@@ -54,12 +70,14 @@ export function buildApp({ app, deploy, settings, dags, steps = [], built }: App
     : []
   const projects =
     steps.length === 0 ? [] : [new StepsStack(app, 'SluiceSteps', { ...stack('steps'), names, steps, chosen, built })]
+  const { tasks, rights } = callParts(app, { settings, calls, containers, ...stack('containers'), names, chosen })
   const machines = new MachinesStack(app, 'SluiceMachines', {
     ...stack('machines'),
     names,
     dags: spread === 0 ? all : [deployedResearch()],
     built,
     chosen,
+    calls: callPolicy(rights),
   })
   const documents = shareDocuments(dags, spread).map((share, i) => {
     const of = stack(`documents-${i + 1}`)
@@ -69,13 +87,9 @@ export function buildApp({ app, deploy, settings, dags, steps = [], built }: App
   const suppressTemplateIndentation = spread > 0
   const ofApi = { ...stack('api'), names, chosen, built, waf: deploy.waf, suppressTemplateIndentation }
   const api = new ApiStack(app, 'SluiceApi', ofApi)
-  const { hosts } = settings.http_gates
-  // `sluice deploy` tells it. As text: an empty list means none at all, and must not be dropped as nothing.
-  if (hosts !== undefined) machines.addMetadata('sluice:egress', JSON.stringify(hosts))
-  const services = Object.entries(settings.services).map(([name, { url }]) => `${name} (${new URL(url).host})`)
-  if (services.length > 0) machines.addMetadata('sluice:services', JSON.stringify(services))
-  if (steps.length > 0) machines.addMetadata('sluice:steps', JSON.stringify(steps.map(toldStep)))
+  tellOfMachines(machines, { settings, steps, calls, rights })
   machines.addStackDependency(data, 'its functions name the table and the bucket')
+  for (const one of tasks) machines.addStackDependency(one, 'its machines hand over their roles')
   for (const one of projects) {
     one.addStackDependency(data, 'its functions name the bucket')
     machines.addStackDependency(one, 'open-step invokes its functions')
@@ -86,16 +100,59 @@ export function buildApp({ app, deploy, settings, dags, steps = [], built }: App
   new Dashboard(api, 'Dashboard', { names, apiName: names.table })
   for (const one of documents) one.addStackDependency(machines, 'its machines name a role, functions and a log group')
   for (const one of [machines, ...documents]) pinStackCount(one, spread)
-  if (chosen.key !== undefined) encryptWithKey(chosen.key, [data, ...projects, machines, api])
+  if (chosen.key !== undefined) encryptWithKey(chosen.key, [data, ...projects, ...tasks, machines, api])
   requireResourceRoom([machines, ...documents, api], { documents: dags.length, spread })
-  acknowledgeFindings([data, ...anchors, ...projects, machines, ...documents, api], names, chosen)
+  acknowledgeFindings([data, ...anchors, ...projects, ...tasks, machines, ...documents, api], names, chosen)
   acknowledgeSteps(projects, steps)
+  acknowledgeCalls(machines, tasks, wideFindings(rights), containers)
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))
 }
 
 /** What `sluice deploy` says of a step before it asks. */
 function toldStep({ name, settings: { grants } }: DeployedStep) {
   return { name, grants: grants.map(({ actions, resources, reason }) => ({ actions, resources, reason })) }
+}
+
+interface Told {
+  readonly settings: Settings
+  readonly steps: readonly DeployedStep[]
+  readonly calls: readonly string[]
+  readonly rights: readonly CallRight[]
+}
+
+/** What `sluice deploy` says before it asks. */
+function tellOfMachines(machines: MachinesStack, { settings, steps, calls, rights }: Told): void {
+  const { hosts } = settings.http_gates
+  // As text: an empty list means none at all, and must not be dropped as nothing.
+  if (hosts !== undefined) machines.addMetadata('sluice:egress', JSON.stringify(hosts))
+  const services = Object.entries(settings.services).map(([name, { url }]) => `${name} (${new URL(url).host})`)
+  if (services.length > 0) machines.addMetadata('sluice:services', JSON.stringify(services))
+  if (steps.length > 0) machines.addMetadata('sluice:steps', JSON.stringify(steps.map(toldStep)))
+  if (rights.length > 0) machines.addMetadata('sluice:calls', JSON.stringify(toldCalls(calls, rights)))
+}
+
+interface CallParts extends ContainersStackProps {
+  readonly settings: Settings
+  readonly calls: readonly string[]
+}
+
+/** What documents have AWS do: the rights of the machines, and the tasks of containers. */
+function callParts(app: App, { settings, calls, ...props }: CallParts) {
+  const { names, containers } = props
+  const { AWS_PARTITION: partition, AWS_REGION: region, AWS_ACCOUNT_ID: account } = ANYWHERE
+  const rights = callRights(settings, calls, { partition, region, account, names })
+  return { rights, tasks: containers.length === 0 ? [] : [new ContainersStack(app, 'SluiceContainers', props)] }
+}
+
+/** Where it is deployed is known when it is. */
+const ANYWHERE = { AWS_PARTITION: Aws.PARTITION, AWS_REGION: Aws.REGION, AWS_ACCOUNT_ID: Aws.ACCOUNT_ID }
+
+/** What `sluice deploy` says of what machines may do besides, before it asks: with the words for the region and the account. */
+function toldCalls(calls: readonly string[], rights: readonly CallRight[]) {
+  const read = (text: string) =>
+    text.replaceAll(Aws.PARTITION, 'aws').replaceAll(Aws.REGION, 'REGION').replaceAll(Aws.ACCOUNT_ID, 'ACCOUNT')
+  const may = rights.map(({ actions, resources }) => ({ actions, resources: resources.map(read) }))
+  return { calls: calls.map((name) => name.replaceAll('|', ' ').trim()), grants: may }
 }
 
 /** What the settings decide of rights. */

@@ -1,4 +1,4 @@
-import { type Stack, Validations } from 'aws-cdk-lib'
+import { Aws, type Stack, Validations } from 'aws-cdk-lib'
 import { CfnFunction } from 'aws-cdk-lib/aws-lambda'
 import { MAIN_TENANT } from '../../shared/auth/principal.ts'
 import { anchorPrefix } from '../../shared/runs/anchors.ts'
@@ -6,6 +6,7 @@ import type { ChosenRights } from './access.ts'
 import { type AskedModel, modelsBehind } from './bedrock-models.ts'
 import type { DeployedStep } from './deployed-steps.ts'
 import type { Names } from './names.ts'
+import { type DeployedContainer, wideFindings } from './native-calls.ts'
 
 /** Findings of cdk-nag that are one decision. A finding without an acknowledgement fails synthesis. */
 interface Acknowledgement {
@@ -23,12 +24,14 @@ export function acknowledgementsFor(
   tenants: readonly string[] = [MAIN_TENANT],
   anchors = false,
   steps: readonly string[] = [],
+  containers = false,
 ): readonly Acknowledgement[] {
   const states = 'arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>'
   const bucket = `arn:<AWS::Partition>:s3:::${names.bucket('<AWS::AccountId>', '<AWS::Region>')}`
   const locked = `arn:<AWS::Partition>:s3:::${names.anchors('<AWS::AccountId>', '<AWS::Region>')}`
   const wildcards = [
     ...tenants.flatMap((tenant) => [`${bucket}/${tenant}/objects/*`, `${bucket}/${tenant}/index/*`]),
+    ...(containers ? tenants.map((tenant) => `${bucket}/${tenant}/containers/*`) : []),
     ...(anchors ? tenants.map((tenant) => `${locked}/${anchorPrefix(tenant)}*`) : []),
     ...steps.map((name) => `arn:<AWS::Partition>:lambda:<AWS::Region>:<AWS::AccountId>:function:${name}:*`),
     `${states}:stateMachine:${names.machine('*')}`,
@@ -86,10 +89,12 @@ function spreadModels(models: readonly AskedModel[]): readonly Acknowledgement[]
   ]
 }
 
+type Acknowledged = Pick<ChosenRights, 'models' | 'slack' | 'tenants' | 'anchors' | 'steps' | 'containers'>
+
 export function acknowledgeFindings(
   stacks: readonly Stack[],
   names: Names,
-  { models, slack, tenants, anchors, steps }: Pick<ChosenRights, 'models' | 'slack' | 'tenants' | 'anchors' | 'steps'>,
+  { models, slack, tenants, anchors, steps, containers = [] }: Acknowledged,
 ): void {
   for (const { rules, reason, on } of acknowledgementsFor(
     names,
@@ -98,6 +103,7 @@ export function acknowledgeFindings(
     tenants,
     anchors,
     steps,
+    containers.length > 0,
   )) {
     const places = on === undefined ? stacks : stacks.flatMap((stack) => stack.node.findAll().filter(on))
     for (const place of places) Validations.of(place).acknowledge(...rules.map((id) => ({ id, reason })))
@@ -125,4 +131,38 @@ export function acknowledgeSteps(stacks: readonly Stack[], steps: readonly Deplo
     })
     if (wide.length > 0) Validations.of(stack).acknowledge(...[...new Set(wide)].map((id) => ({ id, reason })))
   }
+}
+
+/**
+ * What a service has no narrower name for (a job that is not there yet, the tasks of one cluster), and what the operator
+ * granted: both are shown by sluice deploy. Names of objects of a bucket are made at run time.
+ */
+export function acknowledgeCalls(
+  machines: Stack,
+  tasks: readonly Stack[],
+  wide: readonly string[],
+  containers: readonly DeployedContainer[],
+): void {
+  const reason =
+    'What documents have AWS call has no narrower name before it is called, or was granted in the settings.'
+  const acknowledge = (stack: Stack, ids: readonly string[]) => {
+    if (ids.length > 0) Validations.of(stack).acknowledge(...ids.map((id) => ({ id, reason })))
+  }
+  acknowledge(machines, wide.map(asFound))
+  const grants = containers.flatMap(({ settings }) => settings.grants)
+  for (const stack of tasks) {
+    acknowledge(stack, wideFindings(grants))
+    Validations.of(stack).acknowledge({
+      id: 'AwsSolutions-ECS2',
+      reason: 'Its environment is that of the settings, which hold no secret: secrets come from their keepers.',
+    })
+  }
+}
+
+/** As cdk-nag writes what deployment fills in. */
+function asFound(id: string): string {
+  return id
+    .replaceAll(Aws.PARTITION, '<AWS::Partition>')
+    .replaceAll(Aws.REGION, '<AWS::Region>')
+    .replaceAll(Aws.ACCOUNT_ID, '<AWS::AccountId>')
 }

@@ -1,10 +1,12 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
+import { callOnAws, readCallName } from '../../shared/dag/native-call.ts'
 import { stepsNamed } from '../../shared/document/parse.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { type DescribedStep, type KnownSteps, stepSlug } from '../../shared/steps/described-step.ts'
+import { describeNativeCalls } from '../../shared/steps/native-calls.ts'
 import { type StepSettings, settingsOfStep } from '../../shared/steps/settings.ts'
 import { openProjectSteps, type ProjectSteps } from '../modules/project-steps.ts'
 import { BUNDLE_OPTIONS } from './bundle.ts'
@@ -24,6 +26,8 @@ export interface StageSteps {
   readonly steps: readonly DeployedStep[]
   /** What a parser knows of every step that is named, or why it does not. */
   readonly known: KnownSteps
+  /** What the documents have AWS call, each once (shared/dag/native-call.ts). */
+  readonly calls: readonly string[]
   readonly project: ProjectSteps
 }
 
@@ -38,15 +42,17 @@ export async function readStageSteps(root: string, settings: Settings): Promise<
     return files.map((file) => readFileSync(join(root, dir, file), 'utf8'))
   })
   const names = [...new Set(documents.flatMap(stepsNamed))].toSorted()
-  const known = await project.describe(names)
-  const steps = Object.entries(known).flatMap(([name, described]): DeployedStep[] => {
+  const calls = names.filter((name) => readCallName(name) !== undefined)
+  const own = await project.describe(names.filter((name) => readCallName(name) === undefined))
+  const known = { ...own, ...describeNativeCalls(settings, calls) }
+  const steps = Object.entries(own).flatMap(([name, described]): DeployedStep[] => {
     if ('problem' in described) return []
     const program = settings.programs[name]
     const files = program === undefined ? {} : { program: { exec: program.exec, files: project.programFiles(name) } }
     return [{ name, slug: stepSlug(name), described, settings: settingsOfStep(settings, name), ...files }]
   })
   for (const step of steps) requireRunnable(step)
-  return { steps, known, project }
+  return { steps, known, calls: [...new Set(calls.map(callOnAws))], project }
 }
 
 /** Commands that Lambda's Node.js runtime has. */
@@ -62,9 +68,13 @@ function requireRunnable({ name, program, settings }: DeployedStep): void {
 }
 
 /** The settings of a stage, in which its functions find what its steps are. */
-export function withDescribedSteps(settings: Settings, { steps }: Pick<StageSteps, 'steps'>): Settings {
-  if (steps.length === 0) return settings
-  return { ...settings, described_steps: Object.fromEntries(steps.map(({ name, described }) => [name, described])) }
+export function withDescribedSteps(
+  settings: Settings,
+  { steps, calls }: Pick<StageSteps, 'steps' | 'calls'>,
+): Settings {
+  if (steps.length + calls.length === 0) return settings
+  const described = steps.map((step) => [step.name, step.described])
+  return { ...settings, described_steps: { ...Object.fromEntries(described), ...describeNativeCalls(settings, calls) } }
 }
 
 /**

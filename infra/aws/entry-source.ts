@@ -1,7 +1,7 @@
 import type { FunctionLine } from '../../shared/catalog.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { RouteLine } from '../../shared/routes.ts'
-import { functionRights } from './grants.ts'
+import { functionRights, type Right } from './grants.ts'
 
 /** Import paths of the generated modules a bundle may hold. */
 export const GENERATED = { deployed: 'sluice:deployed', gates: 'sluice:gates', settings: 'sluice:settings' } as const
@@ -67,7 +67,7 @@ function openerOf(line: FunctionLine, port: string, named: NamedClients, isDoor:
   const { ports } = line
   if (port === 'secrets') return secretsOpener(named)
   if (isDoor && port in DOOR) return DOOR[port]
-  if (port === 'steps' && !functionRights(line).includes('steps.start')) return STEP_NAMES
+  if (port === 'steps') return stepsOpener(functionRights(line))
   if (port !== 'providers') return OPENERS[port]
   if (!ports.includes('secrets')) return PROVIDER_NAMES
   return named.bedrock === true ? WITH_BEDROCK : OPENERS[port]
@@ -79,6 +79,12 @@ function secretsOpener({ ssm = false, secretsmanager = false }: NamedClients): O
   return secretsmanager ? ['secrets', 'openManagerSecrets'] : ['secrets', 'openNoSecrets']
 }
 
+/** Who checks documents starts no step, and run-block runs containers alone. */
+function stepsOpener(rights: readonly Right[]): Opener | undefined {
+  if (rights.includes('steps.start')) return OPENERS.steps
+  return rights.includes('steps.collect') ? ['native-calls', 'openCalls'] : STEP_NAMES
+}
+
 /** Entries by what the route is. */
 const ENTRIES = {
   usual: ['entry', 'lambdaEntry'],
@@ -88,7 +94,6 @@ const ENTRIES = {
 
 type Opener = readonly [file: string, opener: string]
 
-/** Who checks documents starts no step. */
 const STEP_NAMES: Opener = ['ports-without-sdk', 'openDescribedSteps']
 const PROVIDER_NAMES: Opener = ['ports-without-sdk', 'openProviderNames']
 /** What the function that answers Slack is opened with: it has no time for more. */

@@ -69,6 +69,7 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     'http.request',
     'services.key',
     'shell.run',
+    'steps.collect',
     'tokens.read',
   ],
   'wait-join': ['runs.update', 'machine.answer'],
@@ -309,6 +310,7 @@ export type Right =
   | 'machine.answer'
   | 'machine.beat'
   | 'steps.start'
+  | 'steps.collect'
   | 'machine.ensure'
   | 'machine.deployed'
   | 'machine.named'

@@ -20,6 +20,8 @@ interface MachinesStackProps extends StackProps {
   readonly names: Names
   readonly dags: readonly DagMachineProps['dag'][]
   readonly chosen: ChosenRights
+  /** What the machines' role may do for the calls of their documents. */
+  readonly calls?: PolicyDocument | undefined
   /** Holds `functions/<name>/` and `definitions/<slug>.json`. */
   readonly built: string
 }
@@ -38,7 +40,11 @@ export class MachinesStack extends Stack {
     const { names, dags } = props
     this.deadLetters = this.addDeadLetters(names)
     const arns = functionsIn('machine').map((line) => [line.placeholder ?? '', this.calledArn(line, props)] as const)
-    const { role } = new MachineRole(this, 'Machines', { names, functionArns: arns.map(([, arn]) => arn) })
+    const { role } = new MachineRole(this, 'Machines', {
+      names,
+      functionArns: arns.map(([, arn]) => arn),
+      calls: props.calls,
+    })
     const logs = new LogGroup(this, 'MachineLogs', {
       logGroupName: names.machineLogs,
       retention: RetentionDays.ONE_MONTH,
@@ -110,16 +116,17 @@ interface MachineRoleProps {
   readonly names: Names
   /** Of the functions machines call. */
   readonly functionArns: readonly string[]
+  readonly calls: PolicyDocument | undefined
 }
 
 /**
  * What every machine runs as, deployed or inline: it invokes the functions of the catalog that have a placeholder, and
- * starts, watches and stops parts of machines, whose names alone hold a `_`.
+ * starts, watches and stops parts of machines, whose names alone hold a `_`. `calls`: what documents have AWS do.
  */
 class MachineRole extends Construct {
   readonly role: Role
 
-  constructor(scope: Construct, id: string, { names, functionArns }: MachineRoleProps) {
+  constructor(scope: Construct, id: string, { names, functionArns, calls }: MachineRoleProps) {
     super(scope, id)
     const { region, account } = Stack.of(this)
     const allow = (actions: readonly string[], resources: readonly string[]) =>
@@ -133,6 +140,7 @@ class MachineRole extends Construct {
       inlinePolicies: {
         functions: allow(['lambda:InvokeFunction'], functionArns),
         parts: partsOf(Stack.of(this), names),
+        ...(calls === undefined ? {} : { calls }),
         logs: allow(LOG_DELIVERY, ['*']),
         traces: allow(TRACES, ['*']),
       },

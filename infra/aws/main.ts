@@ -39,7 +39,7 @@ async function synthesize(root: string): Promise<void> {
   const parts = { settings, dags, gates: gateScripts(project), names: stageNames(deploy.stage) }
   await bundleFunctions(join(built, 'functions'), parts)
   await bundleSteps(join(built, 'steps'), root, stage)
-  buildApp({ app, deploy, settings, dags, steps: stage.steps, built })
+  buildApp({ app, deploy, settings, dags, steps: stage.steps, calls: stage.calls, built })
   const asked = { documents: dags.length, spread: deploy.document_stacks }
   requireSmallTemplates(app.synth(), asked)
 }

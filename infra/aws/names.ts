@@ -10,6 +10,9 @@ export interface Names {
   readonly deadLetters: string
   /** Role names are one space for all regions of an account. */
   readonly machineRole: (region: string) => string
+  /** Of a container, by eight digits of the hash of its name: what it works as, and what ECS begins it with. */
+  readonly taskRole: (slug: string, region: string) => string
+  readonly executionRole: (slug: string, region: string) => string
   /** Bucket names are one space for everybody. */
   readonly bucket: (account: string, region: string) => string
   /** Of the bucket with Object Lock. */
@@ -36,6 +39,8 @@ export function stageNames(stage: string): Names {
     table: prefix,
     deadLetters: `${prefix}-dead-letters`,
     machineRole: (region) => `${prefix}-machines-${region}`,
+    taskRole: (slug, region) => `${prefix}-task-${slug}-${region}`,
+    executionRole: (slug, region) => `${prefix}-begin-${slug}-${region}`,
     bucket: (account, region) => `${prefix}-${account}-${region}`,
     anchors: (account, region) => `${prefix}-anchors-${account}-${region}`,
     machineLogs: `/aws/vendedlogs/states/${prefix}`,

@@ -45,7 +45,15 @@ function readText(path: string, file: string): string {
   }
 }
 
-function keysWithoutSecret({ providers, services, slack, webhooks, telemetry, steps }: Settings): readonly Issue[] {
+function keysWithoutSecret({
+  providers,
+  services,
+  slack,
+  webhooks,
+  telemetry,
+  steps,
+  containers,
+}: Settings): readonly Issue[] {
   const message = 'on AWS a key is read from Secrets Manager or Systems Manager; add secret: ARN'
   const ofProviders = Object.entries(providers).flatMap(([name, provider]) =>
     'key' in provider && provider.key !== undefined ? [{ path: `providers.${name}.key`, key: provider.key }] : [],
@@ -61,12 +69,17 @@ function keysWithoutSecret({ providers, services, slack, webhooks, telemetry, st
     path: `telemetry.otlp.headers.${name}`,
     key,
   }))
-  const ofSteps = Object.entries(steps).flatMap(([name, { secrets }]) =>
-    Object.entries(secrets).map(([as, key]) => ({ path: `steps.${name}.secrets.${as}`, key })),
+  const equipped = [...named('steps', steps), ...named('containers', containers)]
+  const ofSteps = equipped.flatMap(([path, { secrets }]) =>
+    Object.entries(secrets).map(([as, key]) => ({ path: `${path}.secrets.${as}`, key })),
   )
   return [...ofProviders, ...ofServices, ...ofSlack, ...ofWebhooks, ...ofHeaders, ...ofSteps].flatMap(
     ({ path, key }) => (key.secret === undefined ? [{ path, message }] : []),
   )
+}
+
+function named<T>(key: string, all: Readonly<Record<string, T>>): readonly (readonly [string, T])[] {
+  return Object.entries(all).map(([name, one]) => [`${key}.${name}`, one])
 }
 
 function slackKeys({ token, signing_secret }: NonNullable<Settings['slack']>) {

@@ -96,6 +96,11 @@ export function callNameOf(handler: NativeHandler, config: Config): string {
   return `aws|${text(config.call)}|${text(config.resource)}|${text(config.local)}`
 }
 
+/** Without what stands in for it in the local place: on AWS it is the same call. */
+export function callOnAws(name: string): string {
+  return name.startsWith('aws|') ? `${name.split('|').slice(0, 3).join('|')}|` : name
+}
+
 /** Undefined: it is the path of a step. */
 export function readCallName(name: string): CallName | undefined {
   const [handler = '', first = '', resource = '', local = ''] = name.split('|')

@@ -1,4 +1,4 @@
-import { type CallName, readCallName } from '../dag/native-call.ts'
+import { type CallName, callOnAws, readCallName } from '../dag/native-call.ts'
 import { sha256 } from '../text/hash.ts'
 import { canonicalJson, type Json } from '../text/json.ts'
 import { didYouMean, listed, suggest } from '../text/wording.ts'
@@ -15,6 +15,22 @@ export function describeNativeCalls(settings: CallsSettings, names: readonly str
     names.flatMap((name) => {
       const call = readCallName(name)
       return call === undefined ? [] : [[name, describeNativeCall(settings, call)]]
+    }),
+  )
+}
+
+/** The same in a deployment: the role of its machines may make the calls of the documents it was deployed with, and no other. */
+export function describeDeployedCalls(
+  settings: CallsSettings,
+  names: readonly string[],
+  deployed: readonly string[],
+): KnownSteps {
+  const known = describeNativeCalls(settings, names)
+  return Object.fromEntries(
+    Object.entries(known).map(([name, call]) => {
+      if ('problem' in call || deployed.includes(callOnAws(name))) return [name, call]
+      const hint = 'Deploy a document that makes it.'
+      return [name, { problem: 'no document of this deployment makes this call, so its machines may not', hint }]
     }),
   )
 }
@@ -101,7 +117,7 @@ export function rightsOfCalls(
   names: readonly string[],
   at: DeployedAt & { taskOf(container: string): readonly CallRight[] },
 ): readonly CallRight[] {
-  return names.flatMap((name) => {
+  return [...new Set(names.map(callOnAws))].flatMap((name) => {
     const call = readCallName(name)
     if (call === undefined) return []
     if (call.handler === 'container') return at.taskOf(call.name)

@@ -86,6 +86,8 @@ const TaskSchema = z.strictObject({
   /** In a subnet without a way out to the registry it needs one. */
   public_ip: z.boolean().default(false),
   architecture: z.enum(['arm64', 'x86_64']).default('x86_64'),
+  /** What brings its files and takes what it wrote: an image with a shell and the AWS CLI. */
+  helper_image: z.string().min(1).max(500).default('public.ecr.aws/aws-cli/aws-cli:2.17.0'),
   /** Of the image, where its registry is one of this account (ECR). */
   repository: z
     .string()

@@ -13,6 +13,7 @@ import { ACCOUNT, REGION } from '../emulators/aws-client.ts'
 import { startDynamodb } from '../emulators/dynamodb.ts'
 import { type FunctionVersion, startLambda } from '../emulators/lambda.ts'
 import { type LockedBucket, startLockedBucket } from '../emulators/locked-bucket.ts'
+import { createNativeServices } from '../emulators/native-services.ts'
 import { startS3 } from '../emulators/s3.ts'
 import { startSecrets } from '../emulators/secrets.ts'
 import { startStepFunctions } from '../emulators/step-functions.ts'
@@ -25,6 +26,17 @@ import { createSandboxes, type Sandboxes } from './sandboxes.ts'
 import { type Deployed, type DeployedTemplates, readTemplates } from './template.ts'
 
 export type Deployment = Awaited<ReturnType<typeof deploy>>
+/** What machines reach that is none of the deployment's. */
+type Outside = Omit<Parameters<typeof createNativeServices>[0], 'allows'>
+
+const NOBODY: Outside = {
+  invoke: async (name) => {
+    throw new Error(`there is no function ${name} here`)
+  },
+  runTask: async () => undefined,
+  roles: {},
+}
+
 export type Through = (service: 'dynamodb' | 's3', endpoint: string) => Promise<string>
 
 /**
@@ -37,6 +49,7 @@ export async function deploy(
   out: string,
   secretValues: Readonly<Record<string, string>> = {},
   through: Through = async (_service, endpoint) => endpoint,
+  outside: Outside = NOBODY,
 ) {
   const templates = readTemplates(out, stacksIn(out))
   const dynamodb = await startDynamodb()
@@ -56,7 +69,9 @@ export async function deploy(
   const machineRole = String(machine?.properties.RoleArn)
   const deliveries: Delivery[] = []
   const twice = new Set<string>()
+  const native = createNativeServices({ ...outside, allows: (wish) => rights.allows(machineRole, wish) })
   const states = await startStepFunctions({
+    native: native.native,
     async invoke(arn, payload) {
       const isAllowed = rights.allows(machineRole, { action: 'lambda:InvokeFunction', resource: arn })
       if (!isAllowed) throw new Error(`the machines' role may not invoke ${arn}`)
@@ -123,6 +138,8 @@ export async function deploy(
     door,
     /** What roles refused. */
     denied: rights.denied,
+    /** What machines had other services do, in order. */
+    calls: native.calls,
     /** What machines called, in order. */
     deliveries: deliveries as readonly Delivery[],
     /** Runs whose machines' calls arrive twice, at the same time. */

@@ -6,6 +6,8 @@ export interface Wish {
   readonly resource: string
   readonly leadingKeys?: readonly string[]
   readonly passedTo?: string
+  /** The cluster whose task it is about. */
+  readonly cluster?: string
 }
 
 export interface Statement {
@@ -88,6 +90,7 @@ function holds(operator: string, key: string, values: readonly string[], wish: W
     return (wish.leadingKeys ?? []).every((value) => values.some((pattern) => fits(pattern, value)))
   }
   if (operator === 'StringEquals' && key === 'iam:PassedToService') return values.includes(wish.passedTo ?? '')
+  if (operator === 'ArnEquals' && key === 'ecs:cluster') return values.includes(wish.cluster ?? '')
   throw new Error(`a policy with condition ${operator} ${key}, which this reader does not know`)
 }
 

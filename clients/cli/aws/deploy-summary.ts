@@ -43,6 +43,18 @@ export function stepLines(steps: readonly DeployedStep[]): readonly string[] {
   return ['', `Steps: ${count(steps.length, 'function')} of the project, and what the settings grant each`, ...lines]
 }
 
+/** What documents have AWS do, and what the role of the machines may do for it (infra/aws/build-app.ts). */
+export interface DeployedCalls {
+  readonly calls: readonly string[]
+  readonly grants: DeployedStep['grants']
+}
+
+export function callLines(told: DeployedCalls | undefined): readonly string[] {
+  if (told === undefined) return []
+  const lines = told.grants.map(({ actions, resources }) => `  ${actions.join(', ')} on ${resources.join(', ')}`)
+  return ['', `Calls that machines make themselves: ${told.calls.join('; ')}. For them their role may`, ...lines]
+}
+
 export function allResources(templates: Templates): Readonly<Record<string, TemplateResource>> {
   return Object.assign({}, ...Object.values(templates))
 }

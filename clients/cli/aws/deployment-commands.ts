@@ -9,7 +9,7 @@ import { Refused, usageError } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText, plainText } from '../terminal/text.ts'
 import type { AwsAccount } from './aws-account.ts'
-import { allResources, deploySummary, stepLines, type Templates } from './deploy-summary.ts'
+import { allResources, callLines, deploySummary, stepLines, type Templates } from './deploy-summary.ts'
 import type { LoggedLine } from './find-logs.ts'
 
 interface DeployOptions extends StageOptions {
@@ -32,11 +32,11 @@ async function deploy(session: Session, { stage: given, yes, profile, region }: 
   const { LAYOUT, withSynthesis } = await import('./synthesis.ts')
   const { documentCosts } = await import('../documents/plan.ts')
   const env = session.environment({ AWS_REGION: account.region })
-  await withSynthesis(stage, { profile, env }, async ({ templates, egress, services, steps, documentStacks, cdk }) => {
+  await withSynthesis(stage, { profile, env }, async ({ templates, egress, documentStacks, cdk, ...told }) => {
     const parameters = await account.parameters(`sluice-${stage}-machines`)
     if (parameters !== undefined) requireSameLayout(stage, documentStacks, Number(parameters[LAYOUT] ?? 0))
-    const summary = [...deploySummary(templates), ...stepLines(steps ?? [])]
-    for (const line of [...summary, '', ...documentCosts(), '', egressLine(egress, services)]) session.say(line)
+    const summary = [...deploySummary(templates), ...stepLines(told.steps ?? []), ...callLines(told.calls)]
+    for (const line of [...summary, '', ...documentCosts(), '', egressLine(egress, told.services)]) session.say(line)
     await checkConcurrency(session, templates, account)
     await agree(session, yes === true, `Deploy stage ${stage}?`)
     await cdk('deploy', '--all', '--require-approval', 'never')

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Refused } from '../terminal/refused.ts'
-import type { DeployedStep, Templates } from './deploy-summary.ts'
+import type { DeployedCalls, DeployedStep, Templates } from './deploy-summary.ts'
 
 /** One synthesis of a stage: what is shown of it is what is deployed. */
 interface Synthesis {
@@ -15,6 +15,8 @@ interface Synthesis {
   readonly services?: readonly string[]
   /** Steps of the project, and what each may do there; absent = none. */
   readonly steps?: readonly DeployedStep[]
+  /** What documents have AWS call; absent = nothing. */
+  readonly calls?: DeployedCalls
   /** Stacks that share the machines of documents (`sluice:document_stacks`). */
   readonly documentStacks: number
   /** `cdk` on what was synthesized, without synthesizing again. */
@@ -43,6 +45,7 @@ export async function withSynthesis(
 const EGRESS = 'sluice:egress'
 const SERVICES = 'sluice:services'
 const STEPS = 'sluice:steps'
+const CALLS = 'sluice:calls'
 /** Parameter of the stacks with machines (infra/aws/documents-stack.ts). */
 export const LAYOUT = 'DocumentStacks'
 
@@ -55,6 +58,7 @@ export function readTemplates(folder: string): Omit<Synthesis, 'cdk'> {
   const egress = told(EGRESS)
   const services = told(SERVICES)
   const steps = told(STEPS)
+  const calls = told(CALLS)
   const layout = read.map(([, { Parameters }]) => Parameters?.[LAYOUT]?.Default).find((number) => number !== undefined)
   return {
     documentStacks: Number(layout ?? 0),
@@ -62,6 +66,7 @@ export function readTemplates(folder: string): Omit<Synthesis, 'cdk'> {
     ...(egress !== undefined && { egress: JSON.parse(egress) }),
     ...(services !== undefined && { services: JSON.parse(services) }),
     ...(steps !== undefined && { steps: JSON.parse(steps) }),
+    ...(calls !== undefined && { calls: JSON.parse(calls) }),
   }
 }
 

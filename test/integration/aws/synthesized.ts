@@ -84,7 +84,7 @@ export async function synthesizeInto(
       'dir',
     )
   await bundleSteps(join(dir, 'steps'), project, stage)
-  buildApp({ app, deploy, settings, dags, steps: stage.steps, built: dir })
+  buildApp({ app, deploy, settings, dags, steps: stage.steps, calls: stage.calls, built: dir })
   app.synth()
   return { app, dags }
 }

@@ -1,0 +1,273 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { StateError } from '../../infra/local/asl/state-error.ts'
+import { parseSettings } from '../../shared/settings/parse.ts'
+import { sha256 } from '../../shared/text/hash.ts'
+import type { Json } from '../../shared/text/json.ts'
+import { type Synthesized, synthesize } from '../integration/aws/synthesized.ts'
+import { type Caller, callerOf, isEnd } from './caller.ts'
+import { type Deployment, deploy } from './deploy.ts'
+
+/** Blocks whose work AWS does itself, on the synthesized application: the role of its machines may make exactly their calls. */
+const ACCOUNT = '000000000000'
+const REGION = 'eu-central-1'
+const block = (id: string, handler: string, config: object, more: object = {}) => ({
+  id,
+  mode: 'deterministic',
+  outputs: { answer: 'json' },
+  deterministic: { handler, config },
+  ...more,
+})
+const SEND = { call: 'sqs:sendMessage', resource: 'tickets', parameters: { MessageBody: '{{inputs.text}}' } }
+const RETRY = { retry: { max_attempts: 2, delay_ms: 0 } }
+const DOCUMENTS: Readonly<Record<string, object>> = {
+  sending: { inputs: { text: 'string' }, blocks: [block('a', 'aws', SEND)] },
+  resizing: {
+    inputs: { width: 'number' },
+    blocks: [
+      block('a', 'lambda', { function: 'resize', payload: { width: '{{inputs.width}}' } }, RETRY),
+      block(
+        'b',
+        'lambda',
+        { function: 'resize', payload_expression: '{"width": inputs.w}' },
+        {
+          inputs: { w: { from: 'a.answer' } },
+        },
+      ),
+    ],
+  },
+  each: {
+    inputs: { texts: 'json' },
+    blocks: [
+      block(
+        'a',
+        'aws',
+        { ...SEND, parameters: { MessageBody: '{{inputs.text}}' } },
+        { foreach: { items: '{{inputs.texts}}', as: 'text' } },
+      ),
+    ],
+  },
+  parsing: {
+    inputs: { text: 'string' },
+    blocks: [
+      block(
+        'a',
+        'container',
+        { container: 'parser', command_args: ['--fast'] },
+        {
+          inputs: { text: 'string' },
+          outputs: { words: 'number', list: 'file' },
+          timeout_ms: 3_600_000,
+        },
+      ),
+    ],
+  },
+  nightly: { blocks: [block('a', 'aws', { call: 'ecs:runTask.sync', resource: 'nightly' }, { timeout_ms: 1_000 })] },
+}
+const QUEUE = `https://sqs.${REGION}.amazonaws.com/${ACCOUNT}/tickets`
+const CLUSTER = `arn:aws:ecs:${REGION}:${ACCOUNT}:cluster/main`
+const SETTINGS = {
+  functions: { resize: { arn: `arn:aws:lambda:${REGION}:${ACCOUNT}:function:resize` } },
+  integrations: {
+    'sqs:sendMessage': {
+      resources: {
+        tickets: { parameters: { QueueUrl: QUEUE } },
+        other: { parameters: { QueueUrl: `${QUEUE}-other` } },
+      },
+    },
+    'ecs:runTask.sync': {
+      resources: {
+        nightly: {
+          parameters: { Cluster: CLUSTER, TaskDefinition: 'nightly' },
+          pass_roles: [`arn:aws:iam::${ACCOUNT}:role/nightly-task`],
+        },
+      },
+    },
+  },
+  containers: {
+    parser: {
+      image: 'acme/parser:1',
+      command: ['parse'],
+      env: { MODE: 'careful' },
+      aws: { cluster: CLUSTER, subnets: ['subnet-0123456789abcdef0'], security_groups: ['sg-0123456789abcdef0'] },
+      grants: [{ actions: ['s3:GetObject'], resources: ['arn:aws:s3:::corpus/all.txt'] }],
+    },
+  },
+}
+
+let project: string
+let made: Synthesized
+let place: Deployment
+let caller: Caller
+let s3: S3Client
+const tasks: { aborted: boolean; readonly given: Readonly<Record<string, Json>> }[] = []
+
+/** What the task of a container does: `fetch`, the container itself, `publish`. */
+async function runTask(given: Readonly<Record<string, Json>>, signal: AbortSignal): Promise<void> {
+  const task = { given, aborted: false }
+  tasks.push(task)
+  if (given.TaskDefinition === 'nightly') {
+    await new Promise<void>((_, reject) => {
+      signal.addEventListener('abort', () => {
+        task.aborted = true
+        reject(new StateError('States.TaskFailed', 'stopped'))
+      })
+    })
+  }
+  const { ContainerOverrides: [fetch] = [] } = given.Overrides as unknown as {
+    readonly ContainerOverrides: readonly {
+      readonly Environment: readonly { readonly Name: string; readonly Value: string }[]
+    }[]
+  }
+  const folder = fetch?.Environment.find(({ Name }) => Name === 'SLUICE_FOLDER')?.Value ?? ''
+  const { Body } = await s3.send(
+    new GetObjectCommand({ Bucket: `sluice-dev-${ACCOUNT}-${REGION}`, Key: `${folder}/input.json` }),
+  )
+  const { inputs } = JSON.parse((await Body?.transformToString()) ?? '{}')
+  if (inputs.text === 'crash') {
+    const cause = JSON.stringify({
+      StoppedReason: 'Essential container in task exited',
+      Containers: [{ Name: 'main', ExitCode: 3 }],
+    })
+    throw new StateError('States.TaskFailed', cause)
+  }
+  const words = String(inputs.text).split(' ')
+  await place.s3.put(`${folder}/artifacts/words.txt`, Buffer.from(words.join('\n')))
+  await place.s3.put(`${folder}/artifacts.txt`, Buffer.from('./words.txt\n./../escape\n'))
+  await place.s3.put(
+    `${folder}/output.json`,
+    Buffer.from(JSON.stringify({ words: words.length, list: 'artifacts/words.txt' })),
+  )
+}
+
+beforeAll(async () => {
+  project = mkdtempSync(join(tmpdir(), 'sluice-project-'))
+  for (const [name, document] of Object.entries(DOCUMENTS)) {
+    const file = join(project, 'dags', `${name}.yaml`)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, JSON.stringify({ name, ...document }))
+  }
+  made = await synthesize({}, parseSettings(JSON.stringify(SETTINGS), 'sluice.yaml'), 'bundled', project)
+  place = await deploy(made.out, {}, undefined, {
+    invoke: async (name, payload) => {
+      const { width } = payload as { readonly width: number }
+      if (width > 100)
+        throw new StateError(
+          'TypeError',
+          JSON.stringify({ errorType: 'TypeError', errorMessage: 'too wide, token: slu_abcdefgh' }),
+        )
+      return name === 'resize' ? width * 2 : null
+    },
+    runTask,
+    roles: {
+      nightly: [`arn:aws:iam::${ACCOUNT}:role/nightly-task`],
+      'sluice-dev-container-parser': ['task', 'begin'].map(
+        (which) => `arn:aws:iam::${ACCOUNT}:role/sluice-dev-${which}-${sha256('parser').slice(0, 8)}-${REGION}`,
+      ),
+    },
+  })
+  s3 = new S3Client(place.s3.config)
+  caller = callerOf(place.api.url)
+}, 300_000)
+afterAll(async () => {
+  await place.close()
+  s3.destroy()
+  made.remove()
+  rmSync(project, { recursive: true, force: true })
+})
+
+async function ran(name: string, inputs: object = {}) {
+  const id = await caller.start({ name, inputs })
+  const events = await caller.until(id, isEnd)
+  const failed = events.findLast(({ type }) => type === 'block:failed')
+  return { id, events, end: events.at(-1)?.type, failed: failed?.data }
+}
+
+async function outputs(id: string, of = 'a') {
+  const { json } = await caller.call('GET', `/api/dag/runs/${id}/outputs/${of}`)
+  return json.outputs
+}
+
+describe('a machine', () => {
+  test('sends to the queue of the settings, by a state of its own, and its block records the answer', async () => {
+    const { end, id } = await ran('sending', { text: 'hello' })
+    expect(end).toBe('run:completed')
+    expect(place.calls.at(-1)).toEqual({
+      resource: 'sqs:sendMessage',
+      given: { MessageBody: 'hello', QueueUrl: QUEUE },
+    })
+    expect(await outputs(id)).toEqual({ answer: expect.objectContaining({ MD5OfMessageBody: 'x' }) })
+  })
+
+  test('invokes a function of the settings with the payload of the document, and the key of the attempt beside it', async () => {
+    const { end, id } = await ran('resizing', { width: 4 })
+    expect(end).toBe('run:completed')
+    expect([await outputs(id), await outputs(id, 'b')]).toEqual([{ answer: 8 }, { answer: 16 }])
+    const { ClientContext, ...given } = place.calls.at(-2)?.given ?? {}
+    expect(given).toEqual({ FunctionName: SETTINGS.functions.resize.arn, Payload: { width: 4 } })
+    const about = JSON.parse(Buffer.from(String(ClientContext), 'base64').toString('utf8'))
+    expect(about).toEqual({ custom: { sluice: { key: `${id}/0/0/1/0`, attempt: 1 } } })
+  })
+
+  test('tells why a call failed, without what looks like a secret, and makes it again as the block says', async () => {
+    const { end, failed, events } = await ran('resizing', { width: 400 })
+    expect([end, failed]).toMatchObject([
+      'run:failed',
+      { code: 'call_failed', reason: expect.stringContaining('too wide') },
+    ])
+    expect(JSON.stringify(events)).not.toContain('slu_abcdefgh')
+    expect(events.filter(({ type }) => type === 'block:started')).toHaveLength(2)
+    expect((await ran('sending', { text: 'refuse me' })).failed).toMatchObject({ code: 'call_failed' })
+  })
+
+  test('makes a call an item of a list', async () => {
+    const { end, id } = await ran('each', { texts: ['x', 'y', 'z'] })
+    expect(end).toBe('run:completed')
+    expect(await outputs(id)).toMatchObject({ answer: [{}, {}, {}] })
+    expect(
+      place.calls
+        .slice(-3)
+        .map(({ given }) => given.MessageBody)
+        .toSorted(),
+    ).toEqual(['x', 'y', 'z'])
+  })
+
+  test('runs a container as a task of ECS, which finds its input in a folder of the bucket and leaves outputs and files', async () => {
+    const { end, id, failed } = await ran('parsing', { text: 'one two three' })
+    expect([end, failed]).toEqual(['run:completed', undefined])
+    expect(await outputs(id)).toMatchObject({ words: 3, list: expect.stringMatching(/^objstore:/) })
+    const { json } = await caller.call('GET', `/api/dag/runs/${id}/artifacts`)
+    expect(JSON.stringify(json)).toContain('words.txt')
+    expect(JSON.stringify(json)).not.toContain('escape')
+    expect(tasks.at(-1)?.given).toMatchObject({
+      Cluster: CLUSTER,
+      TaskDefinition: 'sluice-dev-container-parser',
+      NetworkConfiguration: { AwsvpcConfiguration: { AssignPublicIp: 'DISABLED' } },
+      Overrides: {
+        ContainerOverrides: [{ Name: 'fetch' }, { Name: 'main', Command: ['parse', '--fast'] }, { Name: 'publish' }],
+      },
+    })
+    expect((await ran('parsing', { text: 'crash' })).failed).toMatchObject({
+      code: 'call_failed',
+      reason: expect.stringContaining('main ended with exit code 3'),
+    })
+  })
+
+  test('ends a task at timeout_ms, which is a failure of the block', async () => {
+    const { failed } = await ran('nightly')
+    expect(failed).toMatchObject({ code: 'block_timeout' })
+    expect(tasks.at(-1)).toMatchObject({ aborted: true })
+  })
+
+  test('may make no call that no deployed document makes: a document of a request is refused in words', async () => {
+    const dag = { name: 'sneaky', blocks: [block('a', 'aws', { ...SEND, resource: 'other', parameters: {} })] }
+    const { status, text } = await caller.call('POST', '/api/dag/run', { dag })
+    expect([status, text]).toEqual([400, expect.stringContaining('no document of this deployment makes this call')])
+    const same = { name: 'own', inputs: { text: 'string' }, blocks: [block('a', 'aws', SEND)] }
+    const id = await caller.start({ dag: same, inputs: { text: 'inline' } })
+    expect((await caller.until(id, isEnd)).at(-1)?.type).toBe('run:completed')
+  })
+})
