@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 import { FUNCTIONS } from '../shared/catalog.ts'
 import { PROVIDER_FILES } from '../shared/providers/provider.ts'
+import { CALL_FILES } from '../shared/steps/native-calls.ts'
 import { buildConsole, reasonToBuild } from './build-console.mjs'
 import { CONSOLE_LIMIT_BYTES, consoleSize } from './console-size.ts'
 
@@ -20,7 +21,7 @@ const ENTRIES: readonly string[] = [
   'functions/steps/run-step.ts',
   'clients/sdk/sluice.ts',
   ...FUNCTIONS.map(({ file }) => `functions/${file}`),
-  ...Object.values(PROVIDER_FILES).map((file) => `functions/${file}`),
+  ...Object.values({ ...PROVIDER_FILES, ...CALL_FILES }).map((file) => `functions/${file}`),
 ]
 
 /** Where the bundled code goes, from the root of the package. Flat: code finds the root from every file of it. */

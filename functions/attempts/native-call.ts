@@ -33,7 +33,7 @@ interface OpenedCall {
 /**
  * `<id>` of a block, or of one item, whose work AWS does itself: claims the attempt and answers what the machine calls. No
  * lease guards it: while the machine stands here nothing was called yet, so whoever comes again goes on with the same
- * attempt (docs/adr/0073).
+ * attempt (docs/adr/0074).
  */
 export async function openNativeCall(call: BlockCall, host: HostContext): Promise<BlockReport | OpenedCall> {
   const opened: OpenedCall[] = []

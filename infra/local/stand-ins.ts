@@ -2,6 +2,7 @@ import { followStep } from '../../functions/steps/follow-step.ts'
 import type { StepEquipment } from '../../functions/steps/step-process.ts'
 import type { Clock } from '../../shared/ports/host.ts'
 import type { ObjectStore } from '../../shared/ports/objects.ts'
+import { CALL_FILES } from '../../shared/steps/native-calls.ts'
 import { type CallOrder, CallOrderSchema, STAND_IN_LOST } from '../../shared/steps/native-order.ts'
 import type { StepOrder, StepReport } from '../../shared/steps/step-order.ts'
 import type { Json } from '../../shared/text/json.ts'
@@ -62,13 +63,25 @@ async function standIn({ place, step }: CallOrder, at: CallPlace, signal: AbortS
 /** The state waits for the call itself: a report about it answers no token. */
 const NO_TOKEN = ''
 
+/** What a function answered, or how it ended, as Step Functions tells it of a state. */
+type FunctionAnswer = { readonly payload: Json } | { readonly error: string; readonly cause: string }
+type InvokeFunction = (given: Json, signal: AbortSignal) => Promise<FunctionAnswer>
+
+/** Only for a function that the settings say is to be called from here: no other place needs the SDK. */
+async function loadInvoke(): Promise<InvokeFunction> {
+  const loaded: { readonly invokeFunction: InvokeFunction } = await import(
+    new URL(`../../functions/${CALL_FILES.lambda}`, import.meta.url).href
+  )
+  return loaded.invokeFunction
+}
+
 /** The function itself, with the rights of who runs this place: once begun it is not called again for the same attempt. */
 async function callAws(call: NativeCall, { place }: CallOrder, at: CallPlace, signal: AbortSignal): Promise<Json> {
   if (!(await at.report({ place, token: NO_TOKEN, say: 'begin' }))) {
     throw new StateError(STAND_IN_LOST, 'The function was called for this attempt before.')
   }
-  const { callFunction } = await import('../../functions/steps/call-function.ts')
-  const answer = await callFunction(call.arguments, signal)
+  const invoke = await loadInvoke()
+  const answer = await invoke(call.arguments, signal)
   if ('error' in answer) throw new StateError(answer.error, answer.cause)
   return answer.payload
 }

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type CallName, readCallName } from '../../shared/dag/native-call.ts'
+import { readCallName } from '../../shared/dag/native-call.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Clock, Log } from '../../shared/ports/host.ts'
 import type { ObjectStore } from '../../shared/ports/objects.ts'
 import type { KeyRef } from '../../shared/ports/secrets.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { isModulePath, type KnownSteps } from '../../shared/steps/described-step.ts'
-import { describeNativeCall, findContainer, findFunction, findResource } from '../../shared/steps/native-calls.ts'
+import { findContainer } from '../../shared/steps/native-calls.ts'
 import { settingsOfStep } from '../../shared/steps/settings.ts'
 import { STEP_LIMITS, type StepOrder, type StepReport, type StepStart } from '../../shared/steps/step-order.ts'
 import type { StepCode, Steps } from '../../shared/steps/steps-port.ts'
@@ -16,6 +16,7 @@ import { sha256 } from '../../shared/text/hash.ts'
 import type { Json } from '../../shared/text/json.ts'
 import type { NativeCall } from './asl/execution-context.ts'
 import { type ContainerEngine, describeContainer, findContainerEngine, runCommand } from './containers.ts'
+import { describeCalls } from './describe-calls.ts'
 
 interface Parts {
   readonly settings: Settings
@@ -69,16 +70,7 @@ export function createSteps(parts: Parts): LocalSteps {
     return known
   }
   return {
-    async describe(names) {
-      const calls = names.flatMap((name) => {
-        const call = readCallName(name)
-        return call === undefined ? [] : [[name, call] as const]
-      })
-      const own = names.filter((name) => readCallName(name) === undefined)
-      const known: Record<string, KnownSteps[string]> = { ...(await describeSteps(own)) }
-      for (const [name, call] of calls) known[name] = await describeCall(settings, call, { containers, describeSteps })
-      return known
-    },
+    describe: (names) => describeCalls(settings, names, { containers, describeSteps }),
     // Read by what stands in for a container, and by the container of this machine.
     task: async ({ name, command_args }) => ({ container: name, command_args: [...command_args] }),
     // What ran here told its outcome itself.
@@ -106,65 +98,6 @@ export function createSteps(parts: Parts): LocalSteps {
 interface LocalSteps extends Steps {
   call(call: NativeCall, signal: AbortSignal): Promise<Json>
   close(): Promise<void>
-}
-
-interface Described {
-  containers(): Promise<ContainerEngine>
-  describeSteps(names: readonly string[]): Promise<KnownSteps>
-}
-
-/** What does the work of a call of AWS here: what stands in for it, a container, or, where the settings say so, AWS. */
-async function describeCall(
-  settings: Settings,
-  call: CallName,
-  { containers, describeSteps }: Described,
-): Promise<KnownSteps[string]> {
-  const found = await localWork(settings, call, containers)
-  if (!('stand_in' in found)) return found
-  const { [found.stand_in]: step } = await describeSteps([found.stand_in])
-  if (step === undefined || 'problem' in step) {
-    const why = (step?.problem ?? 'it is not there').replace(/[.?]$/, '')
-    return { problem: `its stand-in "${found.stand_in}" cannot be taken: ${why}` }
-  }
-  // Its ports are its own: those of the block are what the call answers.
-  const { kind, hash } = step
-  return { kind, hash, effect: 'again', stand_in: found.stand_in }
-}
-
-async function localWork(
-  settings: Settings,
-  call: CallName,
-  containers: Described['containers'],
-): Promise<KnownSteps[string] | { readonly stand_in: string }> {
-  if (call.handler === 'aws') return localAwsCall(settings, call)
-  if (call.handler === 'container') {
-    const made = findContainer(settings, call.name)
-    if ('problem' in made) return made
-    const ran = describeContainer(settings, call.name, await containers())
-    const { local } = made.found
-    return 'problem' in ran && local !== undefined ? { stand_in: local } : ran
-  }
-  const made = findFunction(settings, call.name)
-  if ('problem' in made) return made
-  const { local } = made.found
-  if (local === 'aws') return describeNativeCall(settings, call)
-  if (local !== undefined) return { stand_in: local }
-  const hint = `Name what stands in for it, functions: { ${call.name}: { local: ./steps/stand-in.ts } }, or say local: aws.`
-  return { problem: `function "${call.name}" is not called from this place`, hint }
-}
-
-/** The resources of a call are of a stage: here they are looked at only where the settings name some. */
-function localAwsCall(
-  settings: Settings,
-  call: Extract<CallName, { handler: 'aws' }>,
-): KnownSteps[string] | { readonly stand_in: string } {
-  if (Object.hasOwn(settings.integrations, call.call)) {
-    const found = findResource(settings, call)
-    if ('problem' in found) return found
-  }
-  if (call.local !== undefined) return { stand_in: call.local }
-  const hint = 'Name what stands in for it, config: { local: ./steps/stand-in.ts }.'
-  return { problem: `${call.call} is not called from this place`, hint }
 }
 
 /** What a container of this machine is given. Fault InvalidInput step_code_gone: it is another one now. */

@@ -268,7 +268,7 @@ function awaitStep(
 
 /**
  * A state that claims and says what to call, the call itself, which nothing of ours waits for, and a state that records what
- * came of it (docs/adr/0073). Where there is nothing to call, the last one finds why.
+ * came of it (docs/adr/0074). Where there is nothing to call, the last one finds why.
  */
 function emitCall(block: CompiledBlock, emission: Emission, onward: Onward): States {
   const { id } = block

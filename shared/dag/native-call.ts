@@ -3,7 +3,7 @@ import type { Json } from '../text/json.ts'
 import { STEP_PATH } from './handlers.ts'
 
 /** Names an operator gives functions, containers and resources: they stand in settings and documents. */
-export const CALLED_NAME = /^[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*$/
+const CALLED_NAME = /^[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*$/
 const CALLED_NAME_RULE = 'small letters, digits, and single "-" or "_" between them, 48 at most'
 export const CalledNameSchema = z.string().max(48).regex(CALLED_NAME, CALLED_NAME_RULE)
 

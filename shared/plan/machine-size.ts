@@ -75,7 +75,7 @@ export interface TaskCall {
 
 export function readTask({ Arguments }: TaskState): TaskCall {
   // What AWS does itself: an expression, from which nothing is read.
-  if (typeof Arguments === 'string') return { name: NATIVE, isItem: false, isInModule: false }
+  if (typeof Arguments === 'string') return { name: NATIVE, awaits: false, isItem: false, isInModule: false }
   const { FunctionName, StateMachineArn, Payload = {} } = (Arguments ?? {}) as WrittenArguments
   const { block, joins, join, need, module, phase } = Payload
   return {

@@ -86,7 +86,7 @@ const execution = (parameters: Parameters, at: DeployedAt): readonly CallRight[]
  * Calls of Step Functions whose rights are known (docs/native-calls.md, "Rights"). Source of actions and rules: the Step
  * Functions guide, "Integrating services", a page a service. Every other call states its rights in the settings.
  */
-export const INTEGRATIONS: Readonly<Record<string, Integration>> = {
+const INTEGRATIONS: Readonly<Record<string, Integration>> = {
   'lambda:invoke': {
     names: ['FunctionName'],
     reserved: ['InvocationType', 'Qualifier'],

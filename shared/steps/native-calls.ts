@@ -7,6 +7,9 @@ import { type CallRight, type DeployedAt, findIntegration } from './integrations
 import type { CallsSettings, ContainerSettings, ResourceSettings } from './native-settings.ts'
 import type { StepGrant } from './settings.ts'
 
+/** Files below functions/ that make calls from the local place, loaded with the first of them: they need the AWS SDK. */
+export const CALL_FILES = { lambda: 'aws/invoke-function.ts' } as const
+
 type Found<T> = { readonly found: T } | UnknownStep
 
 /** What AWS does for calls by these names, as the settings of a stage have it, or why there is none of a name. */

@@ -4,7 +4,7 @@ import { CALL_NAME, CALL_NAME_RULE, CalledNameSchema } from '../dag/native-call.
 import { KeySchema } from '../ports/secrets.ts'
 import type { Json } from '../text/json.ts'
 import { findIntegration } from './integrations.ts'
-import { GrantSchema, variables } from './settings.ts'
+import { GrantSchema, type StepsSettings, variables } from './settings.ts'
 
 /** Functions, containers and resources of one call a place may name. */
 const MOST_NAMED = 200
@@ -119,6 +119,11 @@ export type ContainerSettings = z.infer<typeof ContainerSchema>
 
 /** `containers` in sluice.yaml: what blocks of the handler `container` may run (docs/native-calls.md, "container"). */
 export const ContainersSettingsSchema = atMost(z.record(CalledNameSchema, ContainerSchema), 'containers')
+
+/** What of the settings says what a document may name as its work: programs, and what AWS does. */
+export interface WorkSettings extends CallsSettings, Pick<StepsSettings, 'programs'> {
+  readonly container_engine?: string | undefined
+}
 
 /** The part of the settings that calls are made by. */
 export interface CallsSettings {

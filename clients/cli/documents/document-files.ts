@@ -37,8 +37,8 @@ export function checkFile(file: string, known?: KnownSteps): CheckedFile {
     const { errors } = checkSettings(text, projectGates(text))
     return { file, valid: errors.length === 0, errors, warnings: [], order: [] }
   }
-  const { tasks, programs, ...place } = knownPlace()
-  const steps = known ?? stepsOf([text], programs)
+  const { tasks, work, ...place } = knownPlace()
+  const steps = known ?? stepsOf([text], work)
   const project = projectGates(text, readFileIfAny(SETTINGS, 'settings') ?? '')
   const parsed = parseDag(text, { name: basename(file).replace(/\.ya?ml$/, ''), ...place, steps, project })
   if (!parsed.ok) return { file, valid: false, errors: parsed.errors, warnings: [], order: [] }
@@ -50,7 +50,7 @@ export function checkFile(file: string, known?: KnownSteps): CheckedFile {
 /** What the folder has of the steps that these files name, asked at once; a file that cannot be read names none. */
 export function stepsOfFiles(files: readonly string[]): KnownSteps {
   const texts = files.filter((file) => basename(file) !== SETTINGS).map((file) => readFileIfAny(file, 'file') ?? '')
-  return stepsOf(texts, knownPlace().programs)
+  return stepsOf(texts, knownPlace().work)
 }
 
 /** Parses a document with the providers, services, steps and gates of this folder: those every place has, sluice.yaml's, and its files. */
@@ -58,20 +58,23 @@ export function parseHere(
   text: string | object,
   { name, steps }: { readonly name?: string; readonly steps?: KnownSteps } = {},
 ): ParseResult {
-  const { providers, services, programs } = knownPlace()
-  const code = { steps: steps ?? stepsOf([text], programs), project: projectGates(text) }
+  const { providers, services, work } = knownPlace()
+  const code = { steps: steps ?? stepsOf([text], work), project: projectGates(text) }
   const known = { providers, ...(services && { services }), ...code }
   return parseDag(text, { ...known, ...(name !== undefined && name !== '' && { name }) })
 }
 
 /** Without a sluice.yaml nothing is known of agents and commands: only the document is judged. A service is named there or nowhere. */
-function knownPlace(): Pick<CheckedSettings, 'providers' | 'services' | 'programs' | 'routing' | 'tasks'> {
+function knownPlace(): Pick<CheckedSettings, 'providers' | 'services' | 'work' | 'routing' | 'tasks'> {
   const text = readFileIfAny(SETTINGS, 'settings')
-  if (text === undefined) return { providers: PLACE_PROVIDERS, services: {}, programs: {} }
-  const { providers, services, programs, routing, tasks } = checkSettings(text)
-  const of = { ...(services && { services }), ...(programs && { programs }), ...(routing && { routing }) }
+  if (text === undefined) return { providers: PLACE_PROVIDERS, services: {}, work: NO_WORK }
+  const { providers, services, work, routing, tasks } = checkSettings(text)
+  const of = { ...(services && { services }), ...(work && { work }), ...(routing && { routing }) }
   return { providers, ...of, ...(tasks && { tasks }) }
 }
+
+/** Of a folder without settings. */
+const NO_WORK = { programs: {}, functions: {}, integrations: {}, containers: {} }
 
 function documentsIn(folder: string): readonly string[] {
   try {

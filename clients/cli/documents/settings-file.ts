@@ -7,7 +7,7 @@ import { PLACE_PROVIDERS } from '../../../shared/providers/provider.ts'
 import type { ServicesSettings } from '../../../shared/services/settings.ts'
 import { parseSettings } from '../../../shared/settings/parse.ts'
 import { type Settings, SettingsSchema, withLocalPeople } from '../../../shared/settings/settings.ts'
-import type { StepsSettings } from '../../../shared/steps/settings.ts'
+import type { WorkSettings } from '../../../shared/steps/native-settings.ts'
 import type { DagError } from '../../../shared/text/document-problems.ts'
 import { readFileIfAny } from '../terminal/files.ts'
 import { Refused } from '../terminal/refused.ts'
@@ -33,10 +33,14 @@ export interface CheckedSettings {
   readonly services?: ServicesSettings
   /** Absent with errors: agents nobody could read are no reason to refuse a document. */
   readonly routing?: Routing
-  /** Programs of the project; absent like agents. */
-  readonly programs?: StepsSettings['programs']
+  /** Programs, functions, containers and calls that blocks may name; absent like agents. */
+  readonly work?: WorkSettings
   /** Gates of tasks and who uses them; absent like agents. */
   readonly tasks?: TaskSettings
+}
+
+function workOf({ programs, functions, integrations, containers, container_engine }: WorkSettings): WorkSettings {
+  return { programs, functions, integrations, containers, container_engine }
 }
 
 /** As the local place calls whoever starts it. */
@@ -60,8 +64,8 @@ function routingOf(settings: Settings): Routing {
 export function checkSettings(text: string, project?: ProjectGates): CheckedSettings {
   try {
     const settings = withLocalPeople(parseSettings(text, 'sluice.yaml', project), { kind: 'user', id: userName() })
-    const { dags, providers, programs, services, gates, pipelines } = settings
-    const known = { services, programs, routing: routingOf(settings), tasks: { gates, pipelines } }
+    const { dags, providers, services, gates, pipelines } = settings
+    const known = { services, work: workOf(settings), routing: routingOf(settings), tasks: { gates, pipelines } }
     return { errors: [], dags, providers: [...PLACE_PROVIDERS, ...Object.keys(providers)], ...known }
   } catch (error) {
     if (!(error instanceof Fault)) throw error

@@ -138,7 +138,6 @@ function checkTask(state: Loose, where: string): void {
 
 /** Every call of AWS but those of ours; none waits for a token. */
 const NATIVE_RESOURCE = /^arn:aws:states:::(?:aws-sdk:)?[a-z0-9-]+:[A-Za-z0-9]+(?:\.sync(?::2)?)?$/
-}
 
 /** A time-out may be known by the run alone; a heartbeat is the machine's own. */
 function checkSeconds(state: Loose, key: 'TimeoutSeconds' | 'HeartbeatSeconds', where: string): void {

@@ -70,7 +70,12 @@ async function tryNative(state: TaskState, visit: Visit): Promise<Outcome> {
     input,
     execution: journalled.input,
   }
-  const answer = await answerWithin(frame, () => startNative(engine, order), state.TimeoutSeconds)
+  const { TimeoutSeconds: most } = state
+  const answer = await answerWithin(
+    frame,
+    () => startNative(engine, order),
+    typeof most === 'number' ? most : undefined,
+  )
   return leaveState(state, visit, copyAsJson(answer, 'answer of the call'), nextState(state))
 }
 

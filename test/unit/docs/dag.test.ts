@@ -3,6 +3,7 @@ import { compileDag } from '../../../shared/compile/compile-dag.ts'
 import { type Block, DEFAULT_COMPLETION, PORT_TYPES } from '../../../shared/dag/dag.ts'
 import { OUTCOMES } from '../../../shared/dag/expression.ts'
 import { HANDLERS } from '../../../shared/dag/handlers.ts'
+import { NATIVE_HANDLERS } from '../../../shared/dag/native-call.ts'
 import { parseDag } from '../../../shared/document/parse.ts'
 import { SECTIONS } from '../../../shared/document/sections.ts'
 import { LIMITS } from '../../../shared/limits.ts'
@@ -72,7 +73,10 @@ describe('docs/dag.md', () => {
   })
 
   test('Handlers are exactly those there are', () => {
-    expect(rowsBelow(TEXT, 'Handlers').map(([handler = '']) => codesIn(handler)[0])).toEqual(Object.keys(HANDLERS))
+    expect(rowsBelow(TEXT, 'Handlers').map(([handler = '']) => codesIn(handler)[0])).toEqual([
+      ...Object.keys(HANDLERS),
+      ...Object.keys(NATIVE_HANDLERS),
+    ])
   })
 
   test('Output names every port type', () => {

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { dump, load } from 'js-yaml'
 import { describe, expect, test } from 'vitest'
 import { HANDLERS } from '../../../shared/dag/handlers.ts'
+import { NATIVE_HANDLERS } from '../../../shared/dag/native-call.ts'
 import { documentSchema } from '../../../shared/document/json-schema.ts'
 import { parseDag } from '../../../shared/document/parse.ts'
 import { WORDS } from '../../../shared/document/schema-parts.ts'
@@ -37,7 +38,9 @@ describe('documentSchema()', () => {
       'a gate of the project',
       ...Object.keys(COMPOSITIONS),
     ])
-    expect($defs.deterministic?.properties).toMatchObject({ handler: { anyOf: [{ enum: Object.keys(HANDLERS) }, {}] } })
+    expect($defs.deterministic?.properties).toMatchObject({
+      handler: { anyOf: [{ enum: [...Object.keys(HANDLERS), ...Object.keys(NATIVE_HANDLERS)] }, {}] },
+    })
     expect($defs.check?.anyOf).toContainEqual(
       expect.objectContaining({ title: 'min_length', required: ['type', 'port', 'min'], additionalProperties: false }),
     )
