@@ -48,6 +48,9 @@ export function createSimulatedSteps(parts: Parts): Steps {
   const begun = new Set<string>()
   return {
     describe: async (names) => Object.fromEntries(names.map((name) => [name, described(name)])),
+    // No document of the simulation runs a container.
+    task: async () => ({}),
+    collect: async () => undefined,
     async start(_code, start) {
       const key = `${start.place.run_id} ${start.place.index} ${start.place.item} ${start.place.holder}`
       const isDoubled = isWild(sim) && hashed(sim.seed, `doubled ${key}`) < rates.doubled
