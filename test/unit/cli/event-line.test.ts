@@ -1,8 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import { eventLine } from '../../../clients/cli/run/events.ts'
+import { failedTail } from '../../../clients/cli/run/log.ts'
 import { verdictLines } from '../../../clients/cli/run/status.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import { EVENTS, ITEM_EVENTS, START } from './run-events-sample.ts'
+
+test('of a step that failed the end of its log is told too', () => {
+  const output = EVENTS.find(({ type }) => type === 'block:output')
+  if (output?.type !== 'block:output') throw new Error('the sample has no output')
+  const log = { ref: 'objstore://main/0', bytes: 20, lines: 9, tail: ['row 3', 'error: no row 4'] }
+  const ended = (finish_reason: string) => ({ ...output, data: { ...output.data, finish_reason, log } })
+  expect(failedTail(ended('step_failed'))).toEqual(['  | row 3', '  | error: no row 4'])
+  expect([failedTail(ended('returned')), failedTail(output)]).toEqual([[], []])
+})
 
 describe('eventLine()', () => {
   test('tells a run as lines with the time since its start', () => {

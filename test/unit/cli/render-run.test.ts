@@ -24,6 +24,18 @@ describe('renderRun()', () => {
     ])
   })
 
+  test('says how far a step is, while it works', () => {
+    const begun = EVENTS.find(({ type, block_id }) => type === 'block:started' && block_id === 'draft')
+    const more = numbered([
+      { ...begun, type: 'step:progress', data: { fraction: 0.4, note: 'row 400 of 1000' } },
+      { ...begun, type: 'block:failed', data: { code: 'step_failed', reason: 'no row 401' } },
+    ])
+    const shown = (n: number) =>
+      renderRun(liveRun(ANSWER, foldRun([...EVENTS.slice(0, 6), ...more.slice(0, n)])), canvas)[2]
+    expect(shown(1)).toMatch(/draft +running +40 % row 400 of 1000/)
+    expect(shown(2)).not.toContain('%')
+  })
+
   test('counts no lost attempt as a try', () => {
     const begun = EVENTS.find(({ type, block_id }) => type === 'block:started' && block_id === 'draft')
     const at = { ...begun, at: new Date(START + 300).toISOString() }
