@@ -1,6 +1,9 @@
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { dirname, join, relative, resolve } from 'node:path'
+import { json } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { withPlace } from '../clients/cli/place/with-place.ts'
@@ -14,8 +17,8 @@ import { runDemo } from './run-demo.ts'
 
 /**
  * `npm run demo:steps`: examples/tickets, a project with code of its own. 500 tickets of a CSV, with line breaks in their
- * cells, are split by a step in TypeScript, judged by one in Python behind a gate, put together, approved by the demo
- * (recorded as via `--yes`), and written as a CSV of 500 rows, which is read again here.
+ * cells, are split by a step in TypeScript, judged by one in Python behind a gate, and put together; a service is told
+ * and answers later, the demo approves (recorded as via `--yes`), and a CSV of 500 rows is written, which is read again here.
  */
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const { 'data-dir': folder } = parseArgs({
@@ -24,6 +27,7 @@ const { 'data-dir': folder } = parseArgs({
 const project = resolve(folder, 'project')
 const session = openSession()
 const TICKETS = 500
+const DESK_MS = 500
 
 const SUBJECTS = [
   'Invoice',
@@ -54,9 +58,28 @@ async function demo(): Promise<number> {
   mkdirSync(join(project, 'inputs'), { recursive: true })
   const tickets = madeUpTickets()
   writeFileSync(join(project, 'inputs', 'tickets.csv'), csvOf(tickets))
-  for (const line of useWhatIsThere()) session.say(line)
+  const desk = await openDesk()
+  for (const line of useWhatIsThere(desk.url)) session.say(line)
   const place = { projectDir: project, dataDir: resolve(folder), port: 0 }
-  return await withPlace(place, (open) => runTickets(open, tickets))
+  return await withPlace(place, (open) => runTickets(open, tickets)).finally(desk.close)
+}
+
+/** The service of the example: it takes what it is told, and answers half a second later to the address it was given. */
+async function openDesk() {
+  const server = createServer((request, response) => {
+    void json(request).then((told) => {
+      response.end('{}')
+      const { answer_to } = told as { readonly answer_to: string }
+      const body = JSON.stringify({ people: 3 })
+      const headers = { 'content-type': 'application/json' }
+      setTimeout(() => void fetch(answer_to, { method: 'POST', headers, body }), DESK_MS)
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : undefined
+  return { url: `http://127.0.0.1:${port}`, close: () => void server.close() }
 }
 
 interface Ticket {
@@ -84,12 +107,13 @@ function csvOf(tickets: readonly Ticket[]): string {
 }
 
 /** A document names a program, the settings say what that is: without Python the same name is another command. */
-function useWhatIsThere(): readonly string[] {
+function useWhatIsThere(desk: string): readonly string[] {
   const { status, stdout } = spawnSync('python3', ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' })
   const [python, program] = status === 0 ? [stdout.trim(), 'judge.py'] : [process.execPath, 'judge-without-python.mjs']
   const settings = join(project, 'sluice.yaml')
   const exec = `exec: [${JSON.stringify(python)}, steps/${program}]`
-  writeFileSync(settings, readFileSync(settings, 'utf8').replace('exec: [python3, steps/judge.py]', exec))
+  const text = readFileSync(settings, 'utf8').replace('exec: [python3, steps/judge.py]', exec)
+  writeFileSync(settings, text.replace('http://127.0.0.1:8080', desk))
   const words = status === 0 ? `Python: ${python}` : 'There is no python3 here: a program in JavaScript judges instead.'
   return [`Project: ${relative(process.cwd(), project)}, ${TICKETS} tickets in inputs/tickets.csv. ${words}`]
 }
