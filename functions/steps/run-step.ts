@@ -277,10 +277,12 @@ function failure(error: unknown): FromStep {
   return { type: 'threw', kind, code: 'step_failed', message: words, stack: ownFrames(stack), ...after }
 }
 
-/** Without the frames of this program. */
+const RUNNER = /\brun-step\.(?:ts|mjs|js):\d/
+
+/** Without the frames of this program, which is called so as source, as bundle of a function and in the package. */
 function ownFrames(stack: string): string {
   const lines = stack.split('\n')
-  const ours = lines.findIndex((line) => line.includes(import.meta.filename))
+  const ours = lines.findIndex((line) => RUNNER.test(line))
   return (ours < 0 ? lines : lines.slice(0, ours)).join('\n')
 }
 

@@ -34,7 +34,7 @@ export async function bundleModule(root: string, path: string): Promise<BundledM
     format: 'esm',
     keepNames: true,
     banner: {
-      js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
+      js: `import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(${OWN_URL});`,
     },
   })
   const output = (ending: string) => made.outputFiles.find((one) => one.path.endsWith(ending))?.text ?? ''
@@ -118,6 +118,9 @@ function broken(path: string, error: unknown): Fault {
   const message = `Cannot take module "${path}": ${seen}. Mend it, or install what it imports.`
   return new Fault('InvalidInput', 'module_broken', message, { cause: error })
 }
+
+/** Of the bundled module, not of this file: put together, so that whoever bundles this file leaves it alone (scripts/build.ts). */
+const OWN_URL = ['import', 'meta', 'url'].join('.')
 
 /** The packages every module may import, installed or not. */
 const OWN = /^(?:sluice|zod)(?:\/.*)?$/
