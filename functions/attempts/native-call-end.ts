@@ -114,7 +114,10 @@ function withArtifacts(
   )
 }
 
-/** One output takes the whole answer, several take members of it by name; a container names its outputs itself. */
+/**
+ * Outputs take members of the answer by name; where there is one alone and no member of its name, it takes all of it. A
+ * container names its outputs itself.
+ */
 function outputsOf({ block }: BlockCall, answer: Json): Record<string, Json> {
   const [only, ...more] = Object.keys(block.outputs)
   const isObject = typeof answer === 'object' && answer !== null && !Array.isArray(answer)
@@ -122,7 +125,8 @@ function outputsOf({ block }: BlockCall, answer: Json): Record<string, Json> {
   const members = isObject ? (answer as Readonly<Record<string, Json>>) : {}
   const isContainer = block.mode === 'deterministic' && block.handler === 'container'
   if (only === undefined) return {}
-  if (more.length === 0 && !isContainer) return answer === null ? {} : { [only]: answer }
+  const takesAll = more.length === 0 && !isContainer && !Object.hasOwn(members, only)
+  if (takesAll) return answer === null ? {} : { [only]: answer }
   return Object.fromEntries(
     Object.keys(block.outputs).flatMap((port) => {
       const value = Object.hasOwn(members, port) ? members[port] : undefined

@@ -49,10 +49,10 @@ import * as z from 'zod'
 import { hold } from './hold.mjs'
 export default defineStep({
   inputs: z.object({ call: z.string(), parameters: z.any() }),
-  outputs: z.object({ answer: z.any() }),
+  outputs: z.object({ price: z.number() }),
   async run({ inputs, attempt }) {
     await hold('price', attempt)
-    return { answer: { price: inputs.parameters.count * 2 } }
+    return { price: inputs.parameters.count * 2 }
   },
 })
 `,
