@@ -1,5 +1,6 @@
 import type { ApprovalPolicy } from '../../shared/dag/dag.ts'
-import { HANDLERS_BEYOND_PORTS } from '../../shared/dag/handlers.ts'
+import { HANDLERS_BEYOND_PORTS, isStepPath } from '../../shared/dag/handlers.ts'
+import { isNativeHandler } from '../../shared/dag/native-call.ts'
 import { Fault } from '../../shared/errors.ts'
 import { ruleThatAllows } from '../../shared/runs/approval.ts'
 import { blockEpoch, blockOrdinal, type Head, type HeadApproval } from '../../shared/runs/head.ts'
@@ -55,9 +56,9 @@ async function judgedAgain(
   const end = await judgeProduced(call, attempt, values, produced, 0)
   // Work that is done instead would not fit either.
   if (end.failure !== undefined) return end.failure.code === STORAGE_QUOTA ? withoutOutput(end) : undefined
-  const writes = effectBeyondPorts(call) === 'artifacts'
-  const took = (writes || mayWrite(call)) && (await takeBlockArtifacts(call, found, attempt))
-  // What an agent or a step leaves is in its outputs: without an artifact of its name its ports still hold it.
+  const writes = await leavesArtifacts(call, found)
+  const took = (writes || call.block.mode === 'ai') && (await takeBlockArtifacts(call, found, attempt))
+  // An agent's files are its outputs: without an artifact of its name its ports still hold them.
   if (writes && !took) return undefined
   return { ...end, cached_from: found.run.run_id }
 }
@@ -70,12 +71,16 @@ async function earlierProduct({ world, run }: BlockCall, found: EarlierResult): 
   return { values: await readPortValues(world, run.tenant, outputs ?? {}), problems: [], facts: { ...made, ...free } }
 }
 
-function effectBeyondPorts({ block }: BlockCall): 'artifacts' | 'run' | undefined {
-  return block.mode === 'deterministic' ? HANDLERS_BEYOND_PORTS[block.handler] : undefined
+/** A step may leave some: whether it did shows in the run it is taken from. */
+async function leavesArtifacts(call: BlockCall, { run }: EarlierResult): Promise<boolean> {
+  const { block, world } = call
+  const isOther = block.mode !== 'deterministic' || !(isStepPath(block.handler) || isNativeHandler(block.handler))
+  if (isOther) return effectBeyondPorts(call) === 'artifacts'
+  return (await world.runs.artifacts(run)).some(({ block_id }) => block_id === block.id)
 }
 
-function mayWrite({ block }: BlockCall): boolean {
-  return block.mode === 'ai' || (block.mode === 'deterministic' && block.step !== undefined)
+function effectBeyondPorts({ block }: BlockCall): 'artifacts' | 'run' | undefined {
+  return block.mode === 'deterministic' ? HANDLERS_BEYOND_PORTS[block.handler] : undefined
 }
 
 /**

@@ -5,7 +5,7 @@ import { Fault } from '../../shared/errors.ts'
 import { type DescribedStep, portsOfSchema } from '../../shared/steps/described-step.ts'
 import { shortRedacted } from '../../shared/text/short-text.ts'
 import { splitLines } from '../../shared/text/split-lines.ts'
-import type { FromStep } from './step-messages.ts'
+import { type FromStep, readMessage } from './step-messages.ts'
 import { killAll, startProcess } from './step-process.ts'
 
 /** To load it and say what it is: nothing of its work. */
@@ -26,13 +26,16 @@ export async function describeModule(path: string, { text, hash }: Code, runner?
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'sluice-step-')))
   const equipment = { code: { module: text }, env: {}, secrets: {}, memory_mb: DESCRIBE_MB }
   const { child, channel } = await startProcess(folder, equipment, { runner, only: ['describe'] })
-  const late = Promise.withResolvers<undefined>()
-  const timer = setTimeout(() => late.resolve(undefined), DESCRIBE_MS)
+  const late = Promise.withResolvers<string>()
+  const timer = setTimeout(() => late.resolve(`it said nothing within ${DESCRIBE_MS} ms of being loaded`), DESCRIBE_MS)
+  child.once('error', (error) => late.resolve(`it cannot be started: ${error.message}`))
   for (const stream of [child.stdout, child.stderr]) stream?.resume()
   try {
     const said = await Promise.race([firstWord(channel.setEncoding('utf8')), late.promise])
-    if (said?.type === 'described') return { kind: 'module', hash, ...portsOf(said), effect: said.as.effect }
-    const why = said?.type === 'threw' ? said.message : `it said nothing within ${DESCRIBE_MS} ms of being loaded`
+    if (typeof said !== 'string' && said.type === 'described') {
+      return { kind: 'module', hash, ...portsOf(said), effect: said.as.effect }
+    }
+    const why = typeof said === 'string' ? said : said.type === 'threw' ? said.message : 'it does not say what it is'
     throw new Fault('InvalidInput', 'module_broken', `Cannot take module "${path}": ${shortRedacted(why)}. Mend it.`)
   } finally {
     clearTimeout(timer)
@@ -41,9 +44,9 @@ export async function describeModule(path: string, { text, hash }: Code, runner?
   }
 }
 
-async function firstWord(pieces: AsyncIterable<string>): Promise<FromStep | undefined> {
-  for await (const line of splitLines(pieces)) return JSON.parse(line) as FromStep
-  return undefined
+async function firstWord(pieces: AsyncIterable<string>): Promise<FromStep | string> {
+  for await (const line of splitLines(pieces)) return readMessage(line)
+  return 'its process ended when it was loaded, before it had said what it is'
 }
 
 function portsOf({ as }: Extract<FromStep, { type: 'described' }>) {

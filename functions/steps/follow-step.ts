@@ -18,7 +18,7 @@ import type { Json } from '../../shared/text/json.ts'
 import { shortRedacted } from '../../shared/text/short-text.ts'
 import { splitLines } from '../../shared/text/split-lines.ts'
 import { openStepLog, type StepLogBook } from './step-log.ts'
-import type { FromStep, ToStep } from './step-messages.ts'
+import { type FromStep, readMessage, type ToStep } from './step-messages.ts'
 import {
   ATTEMPT_FOLDER,
   endContainer,
@@ -170,18 +170,20 @@ async function runProcess(work: Work, report: Report): Promise<Ended | 'supersed
   child.once('error', (error) => over.resolve(notStarted(error)))
   const tell = (message: ToStep) => void channel.write(`${JSON.stringify(message)}\n`)
   const abort = abortOnce(tell, over.resolve)
+  // What it says after that comes too late, whatever it is.
+  const resolve = (ended: Ended) => over.resolve(abort.as() ?? ended)
   const timer = setTimeout(
-    () => abort(`it took longer than timeout_ms ${order.timeout_ms}`, timedOut(order)),
+    () => abort.now(`it took longer than timeout_ms ${order.timeout_ms}`, timedOut(order)),
     order.timeout_ms,
   )
-  const looking = lookAfter(work, report, () => abort('it was stopped', 'superseded'))
+  const looking = lookAfter(work, report, () => abort.now('it was stopped', 'superseded'))
   const leave = () => over.resolve('superseded')
   work.place.signal?.addEventListener('abort', leave, { once: true })
   if (work.place.signal?.aborted === true) leave()
   const watching = watchMemory(child, equipment.memory_mb, (mb) => over.resolve(tooMuchMemory(mb, equipment)))
-  void hear(work, channel, tell).then(over.resolve, (error: unknown) => over.resolve(notStarted(error)))
-  void closed.then(() => setTimeout(() => over.resolve(endedAlone(child)), 100))
-  for (const stream of [child.stdout, child.stderr]) void work.log.follow(stream)
+  void hear(work, channel, tell).then(resolve, (error: unknown) => resolve(notStarted(error)))
+  void closed.then(() => setTimeout(() => resolve(endedAlone(child)), 100))
+  for (const stream of [child.stdout, child.stderr]) void work.log.follow(stream).catch(() => undefined)
   tell(runMessage(order, equipment, folder))
   const ended = await over.promise
   clearTimeout(timer)
@@ -197,12 +199,16 @@ async function runProcess(work: Work, report: Report): Promise<Ended | 'supersed
 
 /** Says it to the step once; two seconds later that is how it ended, whatever it does. */
 function abortOnce(tell: (message: ToStep) => void, end: (ended: Ended | 'superseded') => void) {
-  let told = false
-  return (reason: string, ended: Ended | 'superseded') => {
-    if (told) return
-    told = true
-    tell({ type: 'abort', reason })
-    setTimeout(() => end(ended), STEP_LIMITS.grace_ms).unref()
+  let told: Ended | 'superseded' | undefined
+  return {
+    now(reason: string, ended: Ended | 'superseded') {
+      if (told !== undefined) return
+      told = ended
+      tell({ type: 'abort', reason })
+      setTimeout(() => end(ended), STEP_LIMITS.grace_ms).unref()
+    },
+    /** How it ends, once it was told. */
+    as: () => told,
   }
 }
 
@@ -247,7 +253,7 @@ async function hear(work: Work, channel: Duplex, tell: (message: ToStep) => void
   let last: Ended | undefined
   const limit = STEP_LIMITS.answer_bytes * 2
   for await (const line of splitLines(limited(channel.setEncoding('utf8'), limit))) {
-    const message = JSON.parse(line) as FromStep
+    const message = readMessage(line)
     if (message.type === 'returned') last = returned(message.outputs)
     else if (message.type === 'threw') last = threw(work, message)
     else await heard(work, message, tell)
@@ -269,18 +275,18 @@ async function* limited(pieces: AsyncIterable<string>, most: number): AsyncGener
   }
 }
 
-function returned(outputs: Json): Ended {
-  const bytes = Buffer.byteLength(JSON.stringify(outputs) ?? '')
+function returned(outputs: Readonly<Record<string, Json>>): Ended {
+  const bytes = Buffer.byteLength(JSON.stringify(outputs))
   if (bytes > STEP_LIMITS.answer_bytes) {
     const reason = `what the step returned has ${bytes} bytes; at most ${STEP_LIMITS.answer_bytes} are allowed. Write large bodies as artifacts`
     return failed('step_answer', reason, false)
   }
-  return { outputs: outputs as Record<string, Json> }
+  return { outputs }
 }
 
 function threw({ log, folder }: Work, message: Extract<FromStep, { type: 'threw' }>): Ended {
   if (message.stack !== undefined) log.add('error', message.stack.replaceAll(`${folder}/`, './'))
-  const { failure } = failed(message.code, `the step: ${message.message}`, message.kind !== 'fail')
+  const { failure } = failed(message.code, `the step: ${log.withoutHidden(message.message)}`, message.kind !== 'fail')
   const { after_ms } = message
   return { failure: after_ms === undefined ? failure : { ...failure, retry_after_ms: after_ms } }
 }
@@ -292,10 +298,10 @@ async function heard(work: Work, message: Aside, tell: (message: ToStep) => void
     case 'log':
       return work.log.add(message.level, message.text)
     case 'progress':
-      work.progress = progressOf(message)
+      work.progress = progressOf(work, message)
       return
     case 'cost':
-      if (Number.isFinite(message.usd) && message.usd >= 0) work.usd = message.usd
+      if (message.usd !== null && message.usd >= 0) work.usd = message.usd
       return
     case 'write':
     case 'read': {
@@ -312,9 +318,11 @@ async function heard(work: Work, message: Aside, tell: (message: ToStep) => void
   }
 }
 
-function progressOf({ fraction, note }: Extract<FromStep, { type: 'progress' }>): Work['progress'] {
-  const part = Number.isFinite(fraction) ? Math.min(1, Math.max(0, fraction)) : 0
-  return { fraction: part, note: shortRedacted(note).slice(0, 200) }
+function progressOf({ log }: Work, { fraction, note }: Extract<FromStep, { type: 'progress' }>): Work['progress'] {
+  return {
+    fraction: Math.min(1, Math.max(0, fraction ?? 0)),
+    note: shortRedacted(log.withoutHidden(note)).slice(0, 200),
+  }
 }
 
 /** Stores a file the step wrote. It lies in a folder of the attempt: a step names no other file of this machine. */

@@ -106,7 +106,7 @@ async function runModule({ inputs, config, key, attempt, feedback, secrets }: Ru
   })
   const outputs = step.outputs.safeParse(made)
   if (!outputs.success) return threw('step_outputs', `what it returned does not fit: ${z.prettifyError(outputs.error)}`)
-  return { type: 'returned', outputs: outputs.data as Json }
+  return { type: 'returned', outputs: outputs.data as Record<string, Json> }
 }
 
 function logAs(level: 'info' | 'warn' | 'error') {

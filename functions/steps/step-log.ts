@@ -7,6 +7,8 @@ import { redactSecrets, safeOneLine } from '../../shared/text/redact.ts'
 export interface StepLogBook {
   /** Values that never stand in it. */
   hide(values: readonly string[]): void
+  /** A text without those values. */
+  withoutHidden(text: string): string
   add(level: 'info' | 'warn' | 'error', text: string): void
   /** Takes the lines of a stream of the process. */
   follow(stream: Readable | null): Promise<void>
@@ -16,63 +18,136 @@ export interface StepLogBook {
 
 /** A line that never ends is cut there. */
 const LINE_CHARACTERS = 16_384
+/** Shorter ones stand everywhere. */
+const LEAST_HIDDEN = 4
+const HALF = STEP_LIMITS.log_bytes / 2
 
 /** Keeps the first half and the last of what is said, in bytes: why something failed stands at the end, what it was at the start. */
 export function openStepLog(): StepLogBook {
-  const half = STEP_LIMITS.log_bytes / 2
-  const head: string[] = []
-  let tail: string[] = []
-  let [headBytes, tailBytes, lines, cut] = [0, 0, 0, false]
+  const head = openHead()
+  const tail = openTail()
+  let lines = 0
   let hidden: readonly string[] = []
-  const keep = (line: string) => {
-    lines += 1
-    const clean = redactSecrets(hidden.reduce((text, value) => text.replaceAll(value, '[redacted]'), line))
-    const bytes = Buffer.byteLength(clean) + 1
-    if (headBytes + bytes <= half && tail.length === 0) {
-      head.push(clean)
-      headBytes += bytes
-      return
-    }
-    tail.push(clean)
-    tailBytes += bytes
-    if (tailBytes <= half * 2) return
-    // Seldom: half of what was kept goes at once.
-    const from = tail.findIndex((_, at) => tail.slice(at).reduce((sum, one) => sum + one.length, 0) <= half)
-    tail = tail.slice(Math.max(1, from))
-    tailBytes = tail.reduce((sum, one) => sum + Buffer.byteLength(one) + 1, 0)
-    cut = true
-  }
-  const add: StepLogBook['add'] = (level, text) => {
-    for (const line of text.split(/\r?\n/)) keep(level === 'info' ? line : `${level}: ${line}`)
+  const withoutHidden = (text: string) => hidden.reduce((left, value) => left.replaceAll(value, '[redacted]'), text)
+  /** Whole lines, as they come: who says gigabytes is not looked at line by line. */
+  const keep = (text: string, count: number) => {
+    lines += count
+    const rest = head.take(text)
+    if (rest !== '') tail.put(rest)
   }
   return {
     hide(values) {
-      hidden = values.filter((value) => value.length >= 4)
+      hidden = values.filter((value) => value.length >= LEAST_HIDDEN)
     },
-    add,
-    async follow(stream) {
-      if (stream === null) return
-      const decoder = new StringDecoder('utf8')
-      let open = ''
-      for await (const piece of stream as AsyncIterable<Buffer>) {
-        const parts = `${open}${decoder.write(piece)}`.split('\n')
-        open = (parts.pop() ?? '').slice(0, LINE_CHARACTERS)
-        for (const line of parts) keep(line.slice(0, LINE_CHARACTERS).replace(/\r$/, ''))
-      }
-      if (open !== '') keep(open)
+    withoutHidden,
+    add(level, text) {
+      const told = text.split(/\r?\n/).map((line) => (level === 'info' ? line : `${level}: ${line}`))
+      keep(`${told.join('\n')}\n`, told.length)
     },
+    follow: (stream) => followLines(stream, keep),
     close() {
       if (lines === 0) return undefined
-      const gap = cut ? ['[..]'] : []
-      const last = [...head, ...tail].slice(-STEP_LIMITS.tail_lines)
+      const end = tail.text()
+      // As one text: a key may stand on several lines.
+      const said = redactSecrets(withoutHidden(`${head.text()}${end.cut ? '[..]\n' : ''}${end.text}`))
+      const short = said
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => line.slice(0, LINE_CHARACTERS).replace(/\r$/, ''))
+      const last = short.filter((line) => line !== '[..]').slice(-STEP_LIMITS.tail_lines)
       return {
-        body: Buffer.from(`${[...head, ...gap, ...tail].join('\n')}\n`),
+        body: Buffer.from(`${short.join('\n')}\n`),
         told: {
           lines,
-          ...(cut ? { cut: true as const } : {}),
+          ...(end.cut ? { cut: true as const } : {}),
           tail: last.map((line) => safeOneLine(line, STEP_LIMITS.tail_characters)),
         },
       }
     },
   }
+}
+
+/** The first half: whole lines, until one does not fit any more. */
+function openHead() {
+  const kept: string[] = []
+  let room = HALF
+  return {
+    /** Answers what it has no room for. */
+    take(text: string): string {
+      const bytes = Buffer.byteLength(text)
+      if (bytes <= room) {
+        kept.push(text)
+        room -= bytes
+        return ''
+      }
+      const from = text.lastIndexOf('\n', Math.max(0, Math.floor(room / MOST_BYTES_A_CHARACTER) - 1)) + 1
+      const fits = room === 0 ? '' : text.slice(0, from)
+      kept.push(fits)
+      room = 0
+      return text.slice(fits.length)
+    },
+    text: () => kept.join(''),
+  }
+}
+
+/** In UTF-8, of one UTF-16 unit. */
+const MOST_BYTES_A_CHARACTER = 3
+
+/** The last half: pieces that came first leave as others come. */
+function openTail() {
+  let pieces: { readonly text: string; readonly bytes: number }[] = []
+  let first = 0
+  let held = 0
+  let cut = false
+  return {
+    put(text: string) {
+      const piece = { text, bytes: Buffer.byteLength(text) }
+      pieces.push(piece)
+      held += piece.bytes
+      for (let oldest = pieces[first]; oldest !== undefined && held - oldest.bytes >= HALF; oldest = pieces[first]) {
+        held -= oldest.bytes
+        first += 1
+        cut = true
+      }
+      if (first > 1_000 && first * 2 > pieces.length) {
+        pieces = pieces.slice(first)
+        first = 0
+      }
+    },
+    text() {
+      const all = Buffer.from(
+        pieces
+          .slice(first)
+          .map(({ text }) => text)
+          .join(''),
+      )
+      if (all.length <= HALF) return { text: all.toString('utf8'), cut }
+      const from = all.indexOf('\n', all.length - HALF - 1) + 1
+      return { text: all.subarray(from).toString('utf8'), cut: true }
+    },
+  }
+}
+
+const NEW_LINE = 10
+
+/** Whole lines of a stream, many at once; the last one need not have an end. */
+async function followLines(stream: Readable | null, keep: (text: string, lines: number) => void): Promise<void> {
+  if (stream === null) return
+  const decoder = new StringDecoder('utf8')
+  let open = ''
+  for await (const piece of stream as AsyncIterable<Buffer>) {
+    const count = countLines(piece)
+    const text = decoder.write(piece)
+    const end = text.lastIndexOf('\n') + 1
+    if (end > 0) keep(`${open}${text.slice(0, end)}`, count)
+    const rest = end > 0 ? text.slice(end) : `${open}${text}`
+    open = rest.slice(0, LINE_CHARACTERS)
+  }
+  if (open !== '') keep(`${open}\n`, 1)
+}
+
+function countLines(piece: Buffer): number {
+  let count = 0
+  for (let at = 0; at < piece.length; at += 1) if (piece[at] === NEW_LINE) count += 1
+  return count
 }

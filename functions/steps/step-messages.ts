@@ -1,3 +1,5 @@
+import * as z from 'zod'
+import { Fault } from '../../shared/errors.ts'
 import type { Json } from '../../shared/text/json.ts'
 
 /** What the process of a step is told, a JSON text a line on its descriptor 3. */
@@ -37,48 +39,71 @@ export interface StepContainer {
   readonly kill: readonly string[]
 }
 
-/** What the process of a step says. */
-export type FromStep =
-  | { readonly type: 'log'; readonly level: 'info' | 'warn' | 'error'; readonly text: string }
-  | { readonly type: 'progress'; readonly fraction: number; readonly note: string }
-  | { readonly type: 'cost'; readonly usd: number }
-  /** Keep this file as an artifact; read this object into a file. */
-  | {
-      readonly type: 'write'
-      readonly id: number
-      readonly name: string
-      readonly file: string
-      readonly media_type?: string
-    }
-  | { readonly type: 'read'; readonly id: number; readonly ref: string }
-  | { readonly type: 'returned'; readonly outputs: Json }
-  | {
-      readonly type: 'threw'
-      /** `retry`: it asks for another try; `fail`: none helps; `error`: the block's policy decides. */
-      readonly kind: 'retry' | 'fail' | 'error'
-      readonly code: StepFailureCode
-      readonly message: string
-      /** Where in the step it happened. */
-      readonly stack?: string
-      readonly after_ms?: number
-    }
-  /** What a module is, when it was only asked that. */
-  | { readonly type: 'described'; readonly as: DescribedModule }
-
 /** Why an attempt of a step did not return what it promised. */
-export type StepFailureCode =
-  | 'step_failed'
-  | 'step_inputs'
-  | 'step_config'
-  | 'step_outputs'
-  | 'step_answer'
-  | 'step_not_started'
+const FAILURES = [
+  'step_failed',
+  'step_inputs',
+  'step_config',
+  'step_outputs',
+  'step_answer',
+  'step_not_started',
+] as const
+export type StepFailureCode = (typeof FAILURES)[number]
+
+const text = z.string()
+const id = z.number()
+/** Read from JSON: it is never anything else. */
+const json = z.custom<Json>((value) => value !== undefined)
 
 /** A module as it says of itself. Schemas are JSON Schema. */
-export interface DescribedModule {
-  readonly kind: 'step'
-  readonly inputs: Json
-  readonly outputs: Json
-  readonly config: Json
-  readonly effect: 'again' | 'once'
+const DescribedSchema = z.object({
+  kind: z.literal('step'),
+  inputs: json,
+  outputs: json,
+  config: json,
+  effect: z.enum(['again', 'once']),
+})
+
+/** What the process of a step says. It is code of others that writes there: nothing is believed unread. */
+const FromStepSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('log'), level: z.enum(['info', 'warn', 'error']), text }),
+  // No JSON holds NaN: it comes as null.
+  z.object({ type: z.literal('progress'), fraction: z.number().nullable(), note: text }),
+  z.object({ type: z.literal('cost'), usd: z.number().nullable() }),
+  /** Keep this file as an artifact; read this object into a file. */
+  z.object({ type: z.literal('write'), id, name: text, file: text, media_type: z.exactOptional(text) }),
+  z.object({ type: z.literal('read'), id, ref: text }),
+  z.object({ type: z.literal('returned'), outputs: z.record(text, json) }),
+  z.object({
+    type: z.literal('threw'),
+    /** `retry`: it asks for another try; `fail`: none helps; `error`: the block's policy decides. */
+    kind: z.enum(['retry', 'fail', 'error']),
+    code: z.enum(FAILURES),
+    message: text,
+    /** Where in the step it happened. */
+    stack: z.exactOptional(text),
+    after_ms: z.exactOptional(z.number().min(0)),
+  }),
+  /** What a module is, when it was only asked that. */
+  z.object({ type: z.literal('described'), as: DescribedSchema }),
+])
+export type FromStep = z.infer<typeof FromStepSchema>
+
+const SHOWN = 80
+
+/** One line of its channel; Fault InvalidInput step_answer where it is no message. */
+export function readMessage(line: string): FromStep {
+  const read = FromStepSchema.safeParse(parsed(line))
+  if (read.success) return read.data
+  const seen = JSON.stringify(line.slice(0, SHOWN))
+  const message = `the step wrote ${seen} on descriptor 3, which is for what it is called with. Leave it alone, and return an object with a value by output`
+  throw new Fault('InvalidInput', 'step_answer', message)
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
 }

@@ -148,7 +148,7 @@ function readStep(reading: Reading, handler: string, given: Json | undefined, pa
     return undefined
   }
   if (step !== undefined && 'problem' in step) {
-    refuseStep(reading, handler, at, `which cannot be taken: ${step.problem}`)
+    refuseStep(reading, handler, at, `which cannot be taken: ${step.problem.replace(/\.$/, '')}`)
     return undefined
   }
   const config = readMapping(reading, given ?? {}, [...path, 'config'])

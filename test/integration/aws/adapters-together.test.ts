@@ -1,11 +1,11 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openDocuments } from '../../../functions/aws/documents.ts'
+import { openDocuments, openModules } from '../../../functions/aws/documents.ts'
 import { lambdaEntry, streamEntry } from '../../../functions/aws/entry.ts'
 import { openOutbox } from '../../../functions/aws/function-calls.ts'
 import { openMachine } from '../../../functions/aws/machine.ts'
 import { openObjects } from '../../../functions/aws/objects.ts'
-import { openInputs, openWaker } from '../../../functions/aws/ports-without-sdk.ts'
+import { openDescribedSteps, openInputs, openWaker } from '../../../functions/aws/ports-without-sdk.ts'
 import { openProviders } from '../../../functions/aws/providers.ts'
 import type { PortOpeners } from '../../../functions/aws/world.ts'
 import { createIsolate } from '../../../functions/isolate/isolate-pool.ts'
@@ -50,6 +50,8 @@ beforeAll(async () => {
     providers: openProviders,
     inputs: openInputs,
     documents: openDocuments,
+    modules: openModules,
+    steps: openDescribedSteps,
     isolate: () => isolate,
     waker: openWaker,
   }
