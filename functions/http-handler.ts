@@ -3,13 +3,8 @@ import * as z from 'zod'
 import { problemHeaders, problemOf } from '../shared/api/problem.ts'
 import { requireCaller } from '../shared/api/require-caller.ts'
 import type { RouteSchema } from '../shared/api/route-schema.ts'
-import {
-  DECLARED_HEADER,
-  type Declared,
-  type Principal,
-  principalName,
-  readDeclaredClient,
-} from '../shared/auth/principal.ts'
+import { DECLARED_HEADER, type Declared, readDeclaredClient } from '../shared/auth/declared-client.ts'
+import { type Principal, principalName } from '../shared/auth/principal.ts'
 import { Fault } from '../shared/errors.ts'
 import { schemaIssues } from '../shared/text/schema-issues.ts'
 import { readStrictJson } from '../shared/text/strict-json.ts'

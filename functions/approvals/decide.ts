@@ -1,5 +1,6 @@
 import type { Decision } from '../../shared/api/control-routes.ts'
-import { type Declared, type Principal, personName, principalName } from '../../shared/auth/principal.ts'
+import type { Declared } from '../../shared/auth/declared-client.ts'
+import { type Principal, personName, principalName } from '../../shared/auth/principal.ts'
 import { Fault } from '../../shared/errors.ts'
 import { decisionFields, policyHash, ruleThatAllows, toVote } from '../../shared/runs/approval.ts'
 import { earlierDecisionWords } from '../../shared/runs/approval-words.ts'

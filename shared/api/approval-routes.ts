@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { RISK_LEVELS } from '../approvals/risk.ts'
-import { DeclaredSchema } from '../auth/principal.ts'
+import { DeclaredSchema } from '../auth/declared-client.ts'
 import { StoredValueSchema } from '../runs/event.ts'
 import { ASKED_ABOUT } from '../runs/head.ts'
 import { queryInt, type RouteSchema } from './route-schema.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { DeclaredSchema } from '../auth/principal.ts'
+import { DeclaredSchema } from '../auth/declared-client.ts'
 import type { Json } from '../text/json.ts'
 
 const key = z.string().regex(/^[^_\s]\S{0,199}$/, '1 to 200 characters without spaces; a leading _ is reserved')

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { DeclaredSchema } from '../auth/principal.ts'
+import { DeclaredSchema } from '../auth/declared-client.ts'
 import {
   GoalEvaluatedSchema,
   ParentSchema,

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import type { Declared } from './declared-client.ts'
 
 /** Who calls: always from the authenticated caller, never from a body (docs/tokens.md). */
 export interface Principal {
@@ -18,25 +18,6 @@ export interface Principal {
  */
 export const VIAS = ['local', 'console', 'token', 'mcp', 'jwt', 'iam', 'slack', 'api'] as const
 type Via = (typeof VIAS)[number]
-
-/** What a client says of itself: recorded as said, beside what was seen, and believed nowhere. */
-export const DeclaredSchema = z.strictObject({
-  client: z.enum(['cli', 'console', 'mcp']),
-  /** An option said yes, and no person was asked at that moment. */
-  yes: z.exactOptional(z.literal(true)),
-})
-export type Declared = z.infer<typeof DeclaredSchema>
-
-/** The header that carries it. */
-export const DECLARED_HEADER = 'x-sluice-client'
-
-/** `cli`, `cli --yes`, `console`, `mcp`; whatever else is sent says nothing. */
-export function readDeclaredClient(header: string | undefined): Declared | undefined {
-  const [client, yes, ...more] = (header ?? '').split(' ')
-  const isYes = yes === '--yes'
-  if (more.length > 0 || (yes !== undefined && !isYes)) return undefined
-  return DeclaredSchema.safeParse({ client, ...(isYes ? { yes: true } : {}) }).data
-}
 
 /** How a decision came, for people: `via local (declared: cli --yes)`. */
 export function viaWords(via: string, declared: Declared | undefined): string {

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { DeclaredSchema } from '../auth/principal.ts'
+import { DeclaredSchema } from '../auth/declared-client.ts'
 import { FINAL_STATUSES } from '../goals/decision-table.ts'
 import { StepLogSchema } from '../steps/step-order.ts'
 import { ASKED_ABOUT, RESTART_MODES } from './head.ts'

@@ -1,4 +1,4 @@
-import type { Declared } from '../auth/principal.ts'
+import type { Declared } from '../auth/declared-client.ts'
 import type { BounceModule } from '../dag/bounce-modules.ts'
 import type { RunBudget } from './budget.ts'
 import { hasOpenQuestion, isOpenWait, laneOwner, type Outcome, readOrdinal } from './lane.ts'

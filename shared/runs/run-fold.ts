@@ -1,4 +1,4 @@
-import type { Declared } from '../auth/principal.ts'
+import type { Declared } from '../auth/declared-client.ts'
 import type { FinalStatus } from '../goals/decision-table.ts'
 import type { Stage } from '../research/stages.ts'
 import type { EventData, RunEvent, StoredValue } from './event.ts'

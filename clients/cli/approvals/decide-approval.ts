@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { DECLARED_HEADER } from '../../../shared/auth/principal.ts'
+import { DECLARED_HEADER } from '../../../shared/auth/declared-client.ts'
 import { asksWaiver } from '../../../shared/runs/approval.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import type { RestartMode } from '../../../shared/runs/head.ts'

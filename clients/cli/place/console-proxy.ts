@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
 import { problemHeaders, problemOf } from '../../../shared/api/problem.ts'
-import { DECLARED_HEADER } from '../../../shared/auth/principal.ts'
+import { DECLARED_HEADER } from '../../../shared/auth/declared-client.ts'
 import {
   exchangeLoginSecret,
   holdsSession,

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { DeclaredSchema } from '../../../shared/auth/principal.ts'
+import { DeclaredSchema } from '../../../shared/auth/declared-client.ts'
 
 const text = z.string()
 
