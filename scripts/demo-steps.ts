@@ -16,7 +16,7 @@ import { readRows } from '../shared/table/read-rows.ts'
 import { runDemo } from './run-demo.ts'
 
 /**
- * `npm run demo:steps`: examples/tickets, a project with code of its own. 500 tickets of a CSV, with line breaks in their
+ * `npm run demo:steps`: docs/examples/tickets, a project with code of its own. 500 tickets of a CSV, with line breaks in their
  * cells, are split by a step in TypeScript, judged by one in Python behind a gate, and put together; a service is told
  * and answers later, the demo approves (recorded as via `--yes`), and a CSV of 500 rows is written, which is read again here.
  */
@@ -54,7 +54,7 @@ const UNSURE = [122, 339]
 await runDemo(session, demo)
 
 async function demo(): Promise<number> {
-  cpSync(join(root, 'examples', 'tickets'), project, { recursive: true })
+  cpSync(join(root, 'docs', 'examples', 'tickets'), project, { recursive: true })
   mkdirSync(join(project, 'inputs'), { recursive: true })
   const tickets = madeUpTickets()
   writeFileSync(join(project, 'inputs', 'tickets.csv'), csvOf(tickets))

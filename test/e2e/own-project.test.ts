@@ -206,7 +206,7 @@ const ended = (id: string) =>
     return now.run.state === 'running' || now.run.state === 'waiting' ? undefined : now
   })
 
-describe('a project with code of its own', () => {
+describe('a project with code of its own', { tags: ['thorough'] }, () => {
   test('is found right without a server', async () => {
     const { code, out: said, err } = await sluice(['validate'], { cwd: project })
     expect([code, said + err]).toEqual([0, expect.stringContaining('dags/order.yaml')])

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readStoredRun } from '../../functions/record/stored-run.ts'
-import { DEFAULT_COMPLETION } from '../../shared/dag/dag.ts'
+import { type Block, DEFAULT_COMPLETION } from '../../shared/dag/dag.ts'
 import { checkChain, checkRun, INVARIANTS } from '../../shared/invariants/check-run.ts'
 import type { RunParts } from '../../shared/invariants/invariant.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
@@ -210,7 +210,37 @@ const ROWS: readonly (readonly [number, string, (parts: Parts) => Parts & { befo
     [39, 'another document was not shown', withQuestion({ changes: undefined } as never)],
     [39, 'the document is another', (parts) => ({ ...parts, meta: { ...parts.meta, dag_hash: '0'.repeat(64) } })],
     [40, 'bytes were not counted', withHead(() => ({ stored_bytes: 1_000 }))],
+    // Nothing of this run is a step or a wait: what they may not do is put in.
+    [
+      42,
+      'somebody else begins its work',
+      copied('block:started', 'next', { type: 'step:started', data: { holder: 'x' } }),
+    ],
+    [43, 'work that may be done once is done again', (parts) => lostOnce(parts)],
+    [
+      44,
+      'a block that does not wait is woken',
+      copied('block:started', 'next', { type: 'block:woken', data: { by: 'time' } }),
+    ],
+    [
+      45,
+      'it is judged by the outcome of nothing',
+      changed('block:output', ({ data }) => ({ data: { ...data, outcome_ref: Object.values(data.outputs)[0]?.ref } })),
+    ],
   ]
+
+/** Its first block is a step whose work is done once, began, and is tried again after it was lost. */
+function lostOnce(parts: Parts): Parts {
+  const begun = copied('block:started', 'next', { type: 'step:started' })(parts)
+  const lost = withData('block:retrying', { code: 'ATTEMPT_LOST' })(begun)
+  const step = { kind: 'module', hash: '0', effect: 'once' } as const
+  const blocks = parts.dag.blocks.map((one) => {
+    return one.index === 0
+      ? ({ ...one, mode: 'deterministic', handler: './steps/a.ts', config: {}, step } as Block)
+      : one
+  })
+  return { ...lost, dag: { ...parts.dag, blocks } }
+}
 
 function withOutput(over: object) {
   return changed('block:output', ({ data }) => {

@@ -201,6 +201,9 @@ export const JSON_COLUMNS: readonly (readonly [table: string, column: string, wh
   ['machine_executions', 'end', "'run ' || t.name"],
   ['machine_steps', 'place', EXECUTION],
   ['machine_tokens', 'answer', EXECUTION],
+  ['kept_events', 'body', TENANT],
+  ['event_waits', 'body', TENANT],
+  ['callbacks', 'body', "'run ' || t.run_id"],
   ['graph_entities', 'body', "'entity ' || t.entity_id"],
   ['graph_changes', 'entity_ids', TENANT],
 ]

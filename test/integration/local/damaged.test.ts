@@ -164,6 +164,12 @@ const PLAIN: Readonly<Record<string, string>> = {
   graph_names: 'tenant name',
   graph_changes: 'tenant at',
   graph_manifests: 'tenant ref as_of',
+  kept_events: 'tenant id expires_at',
+  event_topics: 'tenant topic at id expires_at',
+  event_waits: 'tenant topic wait until',
+  callbacks: 'tenant run_id place',
+  wait_tokens: 'tenant run_id wait token',
+  callback_keys: 'tenant',
 }
 
 test('doctor looks at every column that holds JSON: each text of the file is known for what it is', async () => {

@@ -63,7 +63,12 @@ async function ran(text: string, dag: object = parsing()) {
   const id = await place.start(dag, { inputs: { text } })
   const events = await place.ended(id)
   const failed = events.findLast(({ type }) => type === 'block:failed')?.data
-  return { id, events, end: events.at(-1)?.type, failed: { ...failed } as { readonly code?: string; readonly reason?: string } }
+  return {
+    id,
+    events,
+    end: events.at(-1)?.type,
+    failed: { ...failed } as { readonly code?: string; readonly reason?: string },
+  }
 }
 
 const calls = () =>
