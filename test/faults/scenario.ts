@@ -194,7 +194,16 @@ const PROBES: Readonly<Record<Profile, ProbeRates>> = {
   swizzle: CALM_PROBE,
 }
 
-const CALM_STEPS: StepRates = { bad: 0.15, odd: 0.05, fails: 0.1, dies_early: 0, dies: 0, late: 0, doubled: 0 }
+const CALM_STEPS: StepRates = {
+  bad: 0.15,
+  odd: 0.05,
+  fails: 0.1,
+  dies_early: 0,
+  dies: 0,
+  late: 0,
+  doubled: 0,
+  confused: 0,
+}
 const WILD_STEPS: StepRates = {
   bad: 0.15,
   odd: 0.1,
@@ -203,6 +212,7 @@ const WILD_STEPS: StepRates = {
   dies: 0.1,
   late: 0.05,
   doubled: 0.15,
+  confused: 0.15,
 }
 
 function scaled(rates: FaultRates, by: number): FaultRates {

@@ -28,6 +28,8 @@ export interface StepRates {
   readonly late: number
   /** The same work is handed over to two; how it ended is told twice. */
   readonly doubled: number
+  /** They tell how an earlier attempt ended instead of their own. */
+  readonly confused: number
 }
 
 interface Parts {
@@ -46,6 +48,7 @@ interface Parts {
 export function createSimulatedSteps(parts: Parts): Steps {
   const { sim, rates } = parts
   const begun = new Set<string>()
+  const outcomes = new Map<string, string>()
   return {
     describe: async (names) => Object.fromEntries(names.map((name) => [name, described(name)])),
     // No document of the simulation runs a container.
@@ -56,7 +59,7 @@ export function createSimulatedSteps(parts: Parts): Steps {
       const isDoubled = isWild(sim) && hashed(sim.seed, `doubled ${key}`) < rates.doubled
       if (isDoubled) sim.trace(`the work of ${whoOf(start)} is handed over twice`)
       for (const twin of isDoubled ? ['first', 'second'] : ['first']) {
-        void sim.scheduler.turn().then(() => work(parts, start, twin, begun))
+        void sim.scheduler.turn().then(() => work(parts, start, twin, { begun, outcomes }))
       }
     },
   }
@@ -94,7 +97,13 @@ interface Worker {
   say(said: StepReport['say'], more?: Pick<StepReport, 'progress' | 'outcome'>): Promise<boolean>
 }
 
-async function work(parts: Parts, start: StepStart, twin: string, begun: Set<string>): Promise<void> {
+/** What was done in this place so far: keys whose work began, and the last outcome of each block or item. */
+interface Done {
+  readonly begun: Set<string>
+  readonly outcomes: Map<string, string>
+}
+
+async function work(parts: Parts, start: StepStart, twin: string, { begun, outcomes }: Done): Promise<void> {
   const { sim, rates } = parts
   const worker = await openWorker(parts, start, twin)
   const { order, dice, dies, say } = worker
@@ -109,7 +118,7 @@ async function work(parts: Parts, start: StepStart, twin: string, begun: Set<str
     sim.trace(`whoever works on ${whoOf(start)} is late`)
     await sim.scheduler.delay(LATE_MS)
   }
-  await tellEnd(worker, outcomeOf(parts, order, start, ms > order.timeout_ms, dice('kind')))
+  await tellEnd(worker, outcomeOf(parts, order, start, ms > order.timeout_ms, dice('kind')), outcomes)
 }
 
 async function openWorker(parts: Parts, start: StepStart, twin: string): Promise<Worker> {
@@ -149,8 +158,19 @@ async function goOn({ parts: { sim, rates }, dice, dies, say }: Worker, ms: numb
 }
 
 /** Until it is heard; some tell it twice. */
-async function tellEnd({ parts, start, dice, say }: Worker, outcome: StepOutcome): Promise<void> {
-  const { ref } = await parts.objects.put(start.place.tenant, Buffer.from(JSON.stringify(outcome)))
+async function tellEnd(
+  { parts, start, dice, say }: Worker,
+  outcome: StepOutcome,
+  outcomes: Map<string, string>,
+): Promise<void> {
+  const { run_id, tenant, index, item, e } = start.place
+  const own = (await parts.objects.put(tenant, Buffer.from(JSON.stringify(outcome)))).ref
+  const lane = [run_id, index, item, e].join()
+  const earlier = outcomes.get(lane)
+  outcomes.set(lane, own)
+  const isConfused = isWild(parts.sim) && earlier !== undefined && dice('confused') < parts.rates.confused
+  if (isConfused) parts.sim.trace(`whoever works on ${whoOf(start)} tells how another attempt ended`)
+  const ref = isConfused ? earlier : own
   const times = dice('again') < parts.rates.doubled ? 2 : 1
   let heard = 0
   for (let tries = 0; tries < MOST_TOLD && heard < times; tries += 1) {
