@@ -16,6 +16,8 @@ export interface FunctionLine {
   readonly serves?: 'http' | 'shell' | 'anchor' | 'step'
   /** API Gateway, or the local server, asks it who calls: only where callers come with a bearer credential. */
   readonly guards?: 'api'
+  /** A rule of EventBridge calls it: it stands only where the settings ask for one (`events`). */
+  readonly called_by?: 'eventbridge'
 }
 
 export const FUNCTIONS: readonly FunctionLine[] = [
@@ -293,12 +295,18 @@ export const FUNCTIONS: readonly FunctionLine[] = [
   {
     name: 'send-event',
     file: 'api/send-event.ts',
-    ports: ['runs', 'objects', 'outbox', 'isolate', 'waits', 'telemetry'],
+    ports: ['runs', 'objects', 'outbox', 'isolate', 'waits'],
   },
   {
     name: 'answer-callback',
     file: 'api/answer-callback.ts',
-    ports: ['runs', 'objects', 'outbox', 'isolate', 'waits', 'telemetry'],
+    ports: ['runs', 'objects', 'outbox', 'isolate', 'waits'],
+  },
+  {
+    name: 'receive-event',
+    file: 'runs/receive-event.ts',
+    called_by: 'eventbridge',
+    ports: ['runs', 'objects', 'outbox', 'isolate', 'waits'],
   },
   { name: 'list-webhooks', file: 'notify/list-webhooks.ts', ports: [] },
   { name: 'test-webhook', file: 'notify/test-webhook.ts', ports: ['runs', 'secrets', 'http', 'webhooks'] },

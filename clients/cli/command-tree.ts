@@ -20,6 +20,7 @@ import { addWebhooks } from './place/webhook-commands.ts'
 import { addInit, addNew } from './project/project-commands.ts'
 import { addResearch } from './research/research-commands.ts'
 import { addRun } from './run/run-commands.ts'
+import { addEvent } from './run/send-event.ts'
 import type { TargetOptions } from './terminal/options.ts'
 import { type Refused, usageError } from './terminal/refused.ts'
 import type { Session } from './terminal/session.ts'
@@ -39,6 +40,7 @@ export function commandTree(session: Session): Command {
   addPlaceCommands(sluice, session)
   addRun(sluice, session)
   addApprovals(sluice, session)
+  addEvent(sluice, session)
   addDocumentCommands(sluice, session)
   addGates(sluice, session)
   addResearch(sluice, session)

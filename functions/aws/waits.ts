@@ -125,18 +125,12 @@ function answers(table: RunTable, random: (bytes: number) => Uint8Array): Answer
       return answerOf(await table.get(itemKey(run, `WC#${laneKey({ block: of.block })}/${of.epoch}`)))
     },
     async addToken(run, wait, token) {
-      await table.update(itemKey(run, `WT#${wait}`), ({ path, value }) => {
-        const [list, none] = [path('tokens'), value(as.list([]))]
-        const added = `list_append(if_not_exists(${list}, ${none}), ${value(as.list([token]))})`
-        return {
-          update: `SET ${list} = ${added}, ${path('ttl')} = ${value(itemTtl(table))}`,
-          condition: `NOT contains(${list}, ${value(as.text(token))})`,
-        }
-      })
+      const key = itemKey(run, `WT#${wait}#${sha256(token)}`)
+      await table.put({ ...key, token: as.text(token), ttl: itemTtl(table) }, ifAbsent)
     },
     async tokens(run, wait) {
-      const item = await table.get(itemKey(run, `WT#${wait}`))
-      return item === undefined ? [] : from.list(item, 'tokens')
+      const items = await table.all(itemKey(run, `WT#${wait}#`))
+      return items.map((item) => from.text(item, 'token'))
     },
     signingKey: (tenant) => keyOf(table, tenant, random),
   }

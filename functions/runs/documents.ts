@@ -8,6 +8,7 @@ import { Fault, type Issue } from '../../shared/errors.ts'
 import { scriptsOf } from '../../shared/gates/project-gates.ts'
 import { isolateFor } from '../../shared/ports/isolate.ts'
 import type { Meta } from '../../shared/runs/run-store.ts'
+import type { Settings } from '../../shared/settings/settings.ts'
 import type { KnownSteps } from '../../shared/steps/described-step.ts'
 import { unknownDocument } from '../../shared/text/wording.ts'
 import type { World } from '../../shared/world.ts'
@@ -107,6 +108,7 @@ export async function bindDocument(
   const bound = bindAgents(parsed.dag, routing, steps)
   const gated = bound.ok ? bindTaskGates(bound.dag, routing, parsed.project) : bound
   if (!gated.ok) throw invalidDag(name, gated.issues)
+  requireAddress(gated.dag, routing)
   const scripts = parsed.project === undefined ? new Map<string, string>() : scriptsOf(parsed.project)
   return { dag: gated.dag, dag_hash: parsed.dag_hash, scripts }
 }
@@ -115,6 +117,15 @@ export async function bindDocument(
 export async function stepsOf(project: World['steps'], text: string | object): Promise<KnownSteps> {
   const names = stepsNamed(text)
   return names.length === 0 ? {} : project.describe(names)
+}
+
+/** On AWS nobody but the settings knows where others reach the API; a local place listens somewhere. */
+function requireAddress({ name, blocks }: Dag, { public_url, body_days }: Settings): void {
+  if (public_url !== undefined || body_days === undefined) return
+  const waiting = blocks.find((block) => block.mode === 'wait' && block.wait.kind === 'callback')
+  if (waiting === undefined) return
+  const message = `Cannot start DAG "${name}": block "${waiting.id}" waits for a callback, and nobody has said where others reach this place. Set public_url in sluice.yaml and deploy.`
+  throw new Fault('InvalidInput', 'no_public_address', message)
 }
 
 function invalidDag(name: string | undefined, errors: readonly Issue[]): Fault {

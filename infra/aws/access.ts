@@ -3,6 +3,7 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import { bedrockModel } from '../../shared/providers/settings.ts'
 import { anchorPrefix } from '../../shared/runs/anchors.ts'
 import { RUN_INDEXES } from '../../shared/runs/dynamodb-table.ts'
+import type { Settings } from '../../shared/settings/settings.ts'
 import { type AskedModel, modelsBehind } from './bedrock-models.ts'
 import type { Right } from './grants.ts'
 import type { Names } from './names.ts'
@@ -68,6 +69,8 @@ export interface ChosenRights extends Asked {
   readonly steps?: readonly string[]
   /** Names of containers that documents run; absent = none. */
   readonly containers?: readonly string[]
+  /** Which events of EventBridge are taken, and from which bus; absent = none. */
+  readonly events?: Pick<NonNullable<Settings['events']>, 'bus' | 'pattern'> | undefined
   /** Callers come with a bearer credential; absent = they are signed by IAM. */
   readonly auth?: 'token' | 'jwt' | undefined
   /** ARNs of Slack's token and signing secrets, and whose the workspace is; absent = none is configured. */

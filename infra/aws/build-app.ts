@@ -171,6 +171,7 @@ function chosenOf(settings: Settings, deploy: DeploySettings): ChosenRights {
     webhooks: webhookSecretsOf(settings),
     services: secretsOf(settings.services),
     telemetry: telemetrySecretsOf(settings),
+    events: settings.events,
     anchors: settings.audit.anchor !== 'none',
     auth: deploy.auth.mode === 'iam' ? undefined : deploy.auth.mode,
     key: deploy.key === 'aws' ? undefined : deploy.key,

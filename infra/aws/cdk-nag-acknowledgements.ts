@@ -20,7 +20,6 @@ interface Acknowledgement {
 export function acknowledgementsFor(
   names: Names,
   models: readonly AskedModel[] = [],
-  slack = false,
   tenants: readonly string[] = [MAIN_TENANT],
   anchors = false,
   steps: readonly string[] = [],
@@ -52,9 +51,9 @@ export function acknowledgementsFor(
         'Objects and snapshots of the search index are named by their hash, executions and anchors by their run id, machines of inline documents by theirs, versions of machines and steps by number: made at run time, below a prefix that only this deployment uses.',
     },
     {
-      rules: slack ? ['AwsSolutions-APIG4', 'AwsSolutions-COG4'] : ['AwsSolutions-COG4'],
+      rules: ['AwsSolutions-APIG4', 'AwsSolutions-COG4'],
       reason:
-        'Callers are signed by IAM (SigV4), or an authorizer checks their bearer credential: every method has one of the two, there is no user pool. The one that Slack calls has none: its function checks the signature of the raw body first, and it is throttled.',
+        'Callers are signed by IAM (SigV4), or an authorizer checks their bearer credential: every method has one of the two, there is no user pool. Two have none and are throttled: callbacks, whose function checks the signature of the address first, and what Slack calls, whose function checks that of the raw body.',
     },
     {
       rules: ['AwsSolutions-APIG3'],
@@ -89,17 +88,16 @@ function spreadModels(models: readonly AskedModel[]): readonly Acknowledgement[]
   ]
 }
 
-type Acknowledged = Pick<ChosenRights, 'models' | 'slack' | 'tenants' | 'anchors' | 'steps' | 'containers'>
+type Acknowledged = Pick<ChosenRights, 'models' | 'tenants' | 'anchors' | 'steps' | 'containers'>
 
 export function acknowledgeFindings(
   stacks: readonly Stack[],
   names: Names,
-  { models, slack, tenants, anchors, steps, containers = [] }: Acknowledged,
+  { models, tenants, anchors, steps, containers = [] }: Acknowledged,
 ): void {
   for (const { rules, reason, on } of acknowledgementsFor(
     names,
     models,
-    slack !== undefined,
     tenants,
     anchors,
     steps,

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { compileDag } from '../../shared/compile/compile-dag.ts'
 import { researchMachine } from '../../shared/compile/research-machine.ts'
+import type { Dag } from '../../shared/dag/dag.ts'
 import type { Routing } from '../../shared/document/bind-agents.ts'
 import { parseDag } from '../../shared/document/parse.ts'
 import { dagTaskIssues, type TaskSettings } from '../../shared/document/task-gates.ts'
@@ -76,11 +77,20 @@ function readDag(path: string, file: string, place: StageProviders, code: Projec
     const told = [...lines.slice(0, SHOWN_ERRORS), ...more].join('\n')
     throw new Fault('InvalidInput', 'invalid_dag', `Cannot deploy DAG "${name}".\n${told}`)
   }
+  requireAddress(parsed.dag, file, place)
   const { text: definition, parts } = compileDag(parsed.dag)
   return { name, file, slug: readSlug(parsed.dag.name, file), document, dag_hash: parsed.dag_hash, definition, parts }
 }
 
 const SHOWN_ERRORS = 20
+
+/** What others are to call has to have an address they reach. */
+function requireAddress({ name, blocks }: Dag, file: string, { public_url }: StageProviders): void {
+  const waiting = blocks.find((block) => block.mode === 'wait' && block.wait.kind === 'callback')
+  if (waiting === undefined || public_url !== undefined) return
+  const message = `Cannot deploy DAG "${name}" (${file}): block "${waiting.id}" waits for a callback, and the settings do not say where others reach the API. Set public_url in sluice.yaml: what \`sluice deploy\` prints as Url, or the domain in front of it.`
+  throw new Fault('InvalidInput', 'no_public_address', message)
+}
 
 function readSlug(dagName: string, file: string): string {
   const slug = machineSlug(dagName)

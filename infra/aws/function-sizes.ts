@@ -35,6 +35,7 @@ const SIZES: Readonly<Record<string, FunctionSize>> = {
   // Looks at waits for 15 s, and computes their `match` in the isolate.
   'send-event': { timeoutSec: 29, memoryMb: 1_024 },
   'answer-callback': { timeoutSec: 29, memoryMb: 512 },
+  'receive-event': { timeoutSec: 300, memoryMb: 1_024 },
   // Opens the index of 100,000 entities: some hundred MB, whole in memory once, two on the disk while one is replaced.
   'nl-classify': { timeoutSec: 900, memoryMb: 1_769, diskMb: 1_024 },
   'execute-subqueries': { timeoutSec: 900, memoryMb: 1_769, diskMb: 1_024 },
@@ -89,11 +90,19 @@ export function functionsIn(placement: Placement): readonly FunctionLine[] {
   return FUNCTIONS.filter((line) => placementOf(line) === placement)
 }
 
-/** Whether a deployment has it: what runs commands, writes anchors, hears of steps, talks to Slack or reads bearers stands only where that is asked for. */
+/** Whether a deployment has it: what runs commands, writes anchors, hears of steps, takes events of EventBridge, talks to Slack or reads bearers stands only where that is asked for. */
 export function isDeployed(
-  { serves, guards, ports }: FunctionLine,
-  { shell, slack, auth, anchors, steps = [] }: Pick<ChosenRights, 'shell' | 'slack' | 'auth' | 'anchors' | 'steps'>,
+  { serves, guards, called_by, ports }: FunctionLine,
+  {
+    shell,
+    slack,
+    auth,
+    anchors,
+    events,
+    steps = [],
+  }: Pick<ChosenRights, 'shell' | 'slack' | 'auth' | 'anchors' | 'events' | 'steps'>,
 ): boolean {
+  if (called_by !== undefined) return events !== undefined
   if (guards !== undefined) return auth !== undefined
   if (serves === 'shell') return shell
   if (serves === 'anchor') return anchors === true

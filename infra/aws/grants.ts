@@ -71,6 +71,7 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     'shell.run',
     'steps.collect',
     'tokens.read',
+    'waits.forget',
   ],
   'wait-join': ['runs.update', 'machine.answer'],
   'request-approval': [
@@ -268,6 +269,7 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   'list-dead-webhooks': ['runs.dead'],
   'replay-webhook': ['runs.get', 'runs.query', 'runs.update', 'runs.count', 'http.request', 'webhooks.sign'],
   'send-event': [...APPENDS, 'runs.getAll', 'runs.count', 'waits.forget', 'objects.get', 'objects.put', 'outbox.nudge'],
+  'receive-event': [...APPENDS, 'runs.getAll', 'waits.forget', 'objects.get', 'objects.put', 'outbox.nudge'],
   'answer-callback': [...APPENDS, 'runs.getAll', 'objects.get', 'objects.put', 'outbox.nudge'],
   authorize: ['tokens.read'],
   'list-tokens': ['tokens.list'],

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { ArnFormat, Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib'
-import { Match, Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events'
+import { CfnRule, EventBus, type IEventBus, Match, Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events'
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets'
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import type { IFunction } from 'aws-cdk-lib/aws-lambda'
@@ -67,7 +67,8 @@ export class MachinesStack extends Stack {
     for (const line of functionsIn('called')) if (isDeployed(line, props.chosen)) this.addFunction(line, props)
     // No run starts on a machine whose functions are not there yet.
     new Map(unseen).get('start-run')?.node.addDependency(...opening)
-    addTriggers(this, new Map(unseen), { names, deadLetters: this.deadLetters, tenants: props.chosen.tenants })
+    const { tenants, events } = props.chosen
+    addTriggers(this, new Map(unseen), { names, deadLetters: this.deadLetters, tenants, events })
   }
 
   /** One that is told the machines' versions is made after them: they know it by its name. */
@@ -188,13 +189,14 @@ interface OwnCalls {
   readonly names: Names
   readonly deadLetters: IQueue
   readonly tenants: readonly string[]
+  readonly events: ChosenRights['events']
 }
 
 /** Functions that time and events call, by name. */
 function addTriggers(
   scope: Construct,
   functions: ReadonlyMap<string, IFunction>,
-  { names, deadLetters, tenants }: OwnCalls,
+  { names, deadLetters, tenants, events }: OwnCalls,
 ): void {
   for (const { name, id, every } of RATES) {
     const called = functions.get(name)
@@ -202,6 +204,9 @@ function addTriggers(
   }
   const reconcile = functions.get('reconcile')
   if (reconcile !== undefined) new StatusChange(scope, 'StatusChange', { names, reconcile, deadLetters })
+  const receive = functions.get('receive-event')
+  if (receive !== undefined && events !== undefined)
+    new OutsideEvents(scope, 'Events', { receive, events, deadLetters })
   const indexGraph = functions.get('index-graph')
   if (indexGraph === undefined) return
   for (const tenant of tenants) {
@@ -268,6 +273,40 @@ class IndexSchedule extends Construct {
     const day = target({ ...of, keep: {} }, Duration.hours(12), 10)
     new Rule(this, 'Day', { schedule: Schedule.rate(Duration.days(1)), targets: [day] })
   }
+}
+
+interface OutsideEventsProps {
+  readonly receive: IFunction
+  readonly events: NonNullable<ChosenRights['events']>
+  readonly deadLetters: IQueue
+}
+
+/** Hands over what the settings ask for of a bus, for blocks that wait. EventBridge may deliver an event more than once. */
+class OutsideEvents extends Construct {
+  constructor(scope: Construct, id: string, { receive, events, deadLetters }: OutsideEventsProps) {
+    super(scope, id)
+    const { bus, pattern } = events
+    const rule = new Rule(this, 'Rule', {
+      ...(bus === 'default' ? {} : { eventBus: busOf(this, bus) }),
+      targets: [
+        new LambdaFunction(receive, {
+          deadLetterQueue: deadLetters,
+          maxEventAge: Duration.hours(24),
+          retryAttempts: 10,
+        }),
+      ],
+      // A rule needs a pattern; the one of the settings takes its place, as it is written there.
+      eventPattern: { source: ['none'] },
+    })
+    const written = rule.node.defaultChild
+    if (written instanceof CfnRule) written.eventPattern = pattern
+  }
+}
+
+function busOf(scope: Construct, bus: string): IEventBus {
+  return bus.startsWith('arn:')
+    ? EventBus.fromEventBusArn(scope, 'Bus', bus)
+    : EventBus.fromEventBusName(scope, 'Bus', bus)
 }
 
 interface StatusChangeProps {

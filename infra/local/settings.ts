@@ -29,6 +29,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, cw
   const args = readArgs(argv)
   const file = parseSettings(readFile(resolve(args.example === true ? PACKAGE : cwd, FILE)), FILE)
   refuseAnchor(file)
+  refuseEvents(file)
   const settings = {
     ...file,
     port: args.port ?? file.port,
@@ -53,6 +54,17 @@ function refuseAnchor({ audit }: Settings): void {
   const issues = [{ path: 'audit.anchor', message, hint, file: FILE }]
   const told = `Cannot use the settings. ${FILE}: audit.anchor ${message} (${hint}).`
   throw new Fault('InvalidInput', 'bad_settings', told, { issues })
+}
+
+/** EventBridge reaches no machine of one person. */
+function refuseEvents({ events }: Settings): void {
+  if (events === undefined) return
+  const message = 'asks for events of EventBridge, which only a stage on AWS is sent'
+  const hint = 'send them with POST /api/events here, and keep it in the file of a stage, sluice.<stage>.yaml'
+  const issues = [{ path: 'events', message, hint, file: FILE }]
+  throw new Fault('InvalidInput', 'bad_settings', `Cannot use the settings. ${FILE}: events ${message} (${hint}).`, {
+    issues,
+  })
 }
 
 /** The recording of a `replay` is a file of the working folder, unless it is an object. */

@@ -86,6 +86,7 @@ const decides = (of: string, line: string): readonly Step[] => [
 const PEOPLE: readonly Step[] = [
   asked('$A'),
   waits('$A'),
+  ...both('event send', 'event send order.paid --key 4711 --id order-4711'),
   ...both('approvals list'),
   ...both('approvals show', 'approvals show $A_APPROVAL'),
   ...decides('run approve', 'run approve $P --yes'),

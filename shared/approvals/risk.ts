@@ -157,6 +157,8 @@ function ofWork(block: Block): readonly Effect[] {
         : [{ kind: 'artifact', words: `writes artifact ${String(block.config.artifact)}` }]
     case 'builtin:write-file':
       return [{ kind: 'artifact', words: 'writes an artifact' }]
+    case 'send-event':
+      return [{ kind: 'task', words: `sends event ${String(name)} to whoever waits for it` }]
     case 'move-task':
       return [{ kind: 'task', words: `moves the task to ${String(to)}` }]
     default:

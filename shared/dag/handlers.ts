@@ -100,6 +100,15 @@ export const HANDLERS = {
   }),
   /** Moves the run's task to a status, past the gates of its pipeline (docs/task-gates.md). */
   'move-task': z.strictObject({ to: TaskStatusSchema }),
+  /** Sends an event of outside to blocks that wait for it: the inputs, or what the expression makes of them. */
+  'send-event': z.strictObject({
+    name: z
+      .string()
+      .regex(/^[A-Za-z][A-Za-z0-9_.:/-]{0,127}$/, 'a letter, then letters, digits and _ . : / -, 128 at most'),
+    key: z.string().min(1).max(256).optional(),
+    payload_expression: z.string().min(1).max(4_000).optional(),
+    expires_in: z.union([z.string().regex(/^(?:\d{1,9}[smhd])+$/, 'as 90s, 2h or 30d'), z.int().min(1)]).optional(),
+  }),
   /** The deterministic verifier of a run's claims (docs/goal-gates.md, "Trust"). */
   'verify-claims': z.strictObject({}),
 } as const
@@ -124,6 +133,7 @@ export const HANDLERS_BEYOND_PORTS: Readonly<Partial<Record<string, 'artifacts' 
   'classify-table': 'artifacts',
   'builtin:write-file': 'artifacts',
   'move-task': 'run',
+  'send-event': 'run',
   'verify-claims': 'run',
 } satisfies Partial<Record<HandlerName, 'artifacts' | 'run'>>
 

@@ -34,6 +34,8 @@ export interface Routing extends Pricing {
   readonly auth?: AuthSettings | undefined
   readonly iam_people?: readonly string[] | undefined
   readonly local_person?: string | undefined
+  /** Where others reach the place. */
+  readonly public_url?: string | undefined
 }
 
 /** What a block asks for: members of `agent` as its author wrote them, '' = not said. */

@@ -99,6 +99,10 @@ function handlerTexts(work: BlockDraft['work']): readonly (readonly [string | un
     // A config is JSON.
     return textsIn(given as Json | undefined, [key]).map(([text, at]) => [text, ['deterministic', 'config', ...at]])
   }
+  if (work.handler === 'send-event') {
+    const { key } = work.config
+    return [[typeof key === 'string' ? key : undefined, ['deterministic', 'config', 'key']]]
+  }
   const { path } = work.config
   return [[typeof path === 'string' ? path : undefined, ['deterministic', 'config', 'path']]]
 }

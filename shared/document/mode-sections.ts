@@ -107,26 +107,28 @@ function readHandler(reading: Reading, given: Json, path: Path): Deterministic |
   const known = Object.entries(HANDLERS).find(([name]) => name === section.handler)
   if (known === undefined) return readStep(reading, section.handler, section.config, path)
   const [handler, schema] = known
-  const config = readSection(reading, schema, section.config ?? {}, [...path, 'config'])
-  if (config !== undefined && 'expression' in config && config.expression !== undefined) {
-    checkProgram(reading, config.expression, [...path, 'config', 'expression'])
-  }
-  if (config !== undefined && 'body_expression' in config && config.body_expression !== undefined) {
-    checkProgram(reading, config.body_expression, [...path, 'config', 'body_expression'])
-  }
   // The schemas of handlers accept JSON only.
-  return config === undefined ? undefined : { mode: 'deterministic', handler, config: config as Mapping }
+  const config = readSection(reading, schema, section.config ?? {}, [...path, 'config']) as Mapping | undefined
+  if (config === undefined) return undefined
+  checkPrograms(reading, config, path)
+  return { mode: 'deterministic', handler, config }
+}
+
+/** Whatever of a config is JSONata. */
+function checkPrograms(reading: Reading, config: Mapping, path: Path): void {
+  for (const key of ['expression', 'body_expression', 'payload_expression', 'parameters_expression']) {
+    const program = config[key]
+    if (typeof program === 'string') checkProgram(reading, program, [...path, 'config', key])
+  }
 }
 
 /** A call that AWS makes for the machine. */
 function readCall(reading: Reading, handler: string, given: Json | undefined, path: Path): Deterministic | undefined {
   if (!isNativeHandler(handler)) return undefined
   const config = readNativeCall(reading, handler, given, path)
-  for (const key of ['payload_expression', 'parameters_expression']) {
-    const program = config?.[key]
-    if (typeof program === 'string') checkProgram(reading, program, [...path, 'config', key])
-  }
-  return config === undefined ? undefined : { mode: 'deterministic', handler, config }
+  if (config === undefined) return undefined
+  checkPrograms(reading, config, path)
+  return { mode: 'deterministic', handler, config }
 }
 
 /** A handler that is none of ours is a step of the project: a module by its path, or a program of the settings. */

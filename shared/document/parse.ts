@@ -23,7 +23,7 @@ import type { Work } from './mode-sections.ts'
 import type { PortDraft, Ports } from './ports.ts'
 import { readDocument } from './read-document.ts'
 import type { LocatedProgram, Reading } from './sections.ts'
-import { type DagWarning, dagWarnings, priceWarnings } from './warnings.ts'
+import { addressWarnings, type DagWarning, dagWarnings, priceWarnings } from './warnings.ts'
 import { checkCycles, type InputTypes, inferTypes, isOrder, reachability, readWires, type Wire } from './wires.ts'
 
 export type ParseResult =
@@ -139,7 +139,7 @@ function begin(read: ReadDocument, options: ParseOptions): Begun {
         return { ok: false, errors: listErrors(all, read.source, nameOf(read.source, fallback)) }
       }
       const dag = normalise(sound)
-      const prices = routing === undefined ? [] : priceWarnings(dag, routing)
+      const prices = routing === undefined ? [] : [...priceWarnings(dag, routing), ...addressWarnings(dag, routing)]
       const told = [...warnings, ...dagWarnings(dag, routing), ...prices]
       return { ok: true, dag, order: topologicalOrder(dag), dag_hash: sha256(canonicalJson(dag)), warnings: told }
     },

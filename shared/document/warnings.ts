@@ -57,6 +57,16 @@ function refusalOf({ type, command, url }: GateUse['check'], { shell_gates, http
 
 const ASKING: ReadonlySet<string> = new Set(['http', 'webhook'])
 
+/** Of a place that says nowhere where it is: others do not reach what this document hands them. */
+export function addressWarnings({ blocks }: Dag, { public_url }: Routing): readonly DagWarning[] {
+  if (public_url !== undefined) return []
+  return blocks.flatMap(({ id, index, ...block }) => {
+    if (block.mode !== 'wait' || block.wait.kind !== 'callback') return []
+    const message = `Block "${id}" waits for a callback, and the settings have no public_url: only this machine reaches its address, and a deployment refuses it.`
+    return [{ code: 'callback_only_here', path: `blocks[${index}].wait.callback`, message }]
+  })
+}
+
 /** Calls that a cap in dollars will refuse, since nobody knows what they cost. */
 export function priceWarnings(dag: Dag, routing: Routing): readonly DagWarning[] {
   const safety = routing.safety ?? SafetySchema.parse({})

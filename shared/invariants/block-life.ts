@@ -50,7 +50,7 @@ const MOVES: Readonly<Partial<Record<EventType, Moves>>> = {
   'block:gate': WORKS,
   'block:retrying': { running: 'retrying', answered: 'retrying' },
   'block:completed': { running: 'completed', answered: 'completed' },
-  'block:failed': { running: 'failed', answered: 'failed', ready: 'failed', retrying: 'failed' },
+  'block:failed': { running: 'failed', answered: 'failed', ready: 'failed', retrying: 'failed', waiting: 'failed' },
   'block:skipped': { pending: 'skipped' },
   'block:cancelled': CANCELLED,
   'approval:requested': { ready: 'paused_approval', retrying: 'paused_approval', answered: 'asked_twice' },

@@ -81,7 +81,7 @@ export interface WaitStore {
   /** Keeps the first answer of an epoch of a block for good, and answers that. */
   keepCallback(run: RunKey, of: Pick<WaitPlace, 'block' | 'epoch'>, answer: CallbackAnswer): Promise<CallbackAnswer>
   callback(run: RunKey, of: Pick<WaitPlace, 'block' | 'epoch'>): Promise<CallbackAnswer | undefined>
-  /** Every token a wait ever had, in order: a state that is tried again waits with a new one (docs/adr/0021). */
+  /** Every token a wait ever had, in whatever order: a state that is tried again waits with a new one (docs/adr/0021). */
   addToken(run: RunKey, wait: string, token: string): Promise<void>
   tokens(run: RunKey, wait: string): Promise<readonly string[]>
   /** What addresses of callbacks of a tenant are signed with: made once, and the same ever after. */

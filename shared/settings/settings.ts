@@ -30,6 +30,15 @@ const PublicUrlSchema = z
   .refine((url) => !/[?#\s]/.test(url) && !/@/.test(url), 'it must have no query, fragment or user')
   .transform((url) => url.replace(/\/+$/, ''))
 
+/** A rule of EventBridge: its bus, by name or ARN, and its pattern as EventBridge has it. */
+const EventSettingsSchema = z.strictObject({
+  bus: z.string().min(1).max(1_600).default('default'),
+  pattern: z
+    .record(z.string(), z.json())
+    .refine((pattern) => Object.keys(pattern).length > 0, 'name a source at least'),
+  tenant: TenantSchema.optional(),
+})
+
 /** Where the record of a run is kept from whoever runs the place (docs/adr/0067). Only a stage on AWS has such a where. */
 const AuditSettingsSchema = z.strictObject({
   /** `s3-object-lock`: the end of each run's hash chain is put into a bucket that gives nothing back before its time. */
@@ -81,6 +90,8 @@ export const SettingsSchema = z.strictObject({
   slack: SlackSettingsSchema.optional(),
   /** Who is told of events over HTTP (docs/webhooks.md). */
   webhooks: WebhookSettingsSchema.default([]),
+  /** Of a deployment: which events of EventBridge are taken as events of outside (docs/operate.md, "Events"); absent = none. */
+  events: EventSettingsSchema.optional(),
   /** Where spans of runs and of calls of models are sent (docs/observability.md). */
   telemetry: TelemetrySettingsSchema.optional(),
   /** Who answers the stages of the research chain (docs/research.md). */

@@ -148,11 +148,12 @@ export function waitStoreSuite(name: string, open: () => Promise<Opened>): void 
       expect(new Set(kept.map((one) => one.at)).size).toBe(1)
     })
 
-    test('every token of a wait is kept, in order and once', async () => {
+    test('every token of a wait is kept once', async () => {
       expect(await waits.tokens(run, '3/0/1')).toEqual([])
       for (const token of ['b', 'a', 'b']) await waits.addToken(run, '3/0/1', token)
       await waits.addToken(run, '3.1/0/1', 'c')
-      expect(await waits.tokens(run, '3/0/1')).toEqual(['b', 'a'])
+      await waits.addToken(run, '3/0/11', 'd')
+      expect([...(await waits.tokens(run, '3/0/1'))].toSorted()).toEqual(['a', 'b'])
       expect(await waits.tokens(run, '3.1/0/1')).toEqual(['c'])
     })
 

@@ -34,6 +34,9 @@ export const ACT_KINDS = [
   'use_token',
   'pivot_at_once',
   'clear_machines',
+  'send_event',
+  'send_at_once',
+  'answer_callback',
 ] as const
 export type ActKind = (typeof ACT_KINDS)[number]
 

@@ -1,7 +1,8 @@
 import { isRunEnd } from '../../shared/runs/event-types.ts'
-import type { Head, OutboxEntry } from '../../shared/runs/head.ts'
+import { type Head, type OutboxEntry, openWaits } from '../../shared/runs/head.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { People } from './people.ts'
+import { MOST_WAIT_MS } from './plan-waits.ts'
 import type { System } from './system.ts'
 
 const SWEEP_MS = 60_000
@@ -96,9 +97,14 @@ function owedFrom(entry: OutboxEntry, ended: number): number {
   return Math.max(ended, Date.parse(entry.due_at ?? entry.at))
 }
 
+const MOST_WAITS = 6
+
 function dueOf(head: Head, calm: number): number {
   const asked = Object.values(head.approvals).filter(({ status }) => status === 'pending')
-  return Math.max(calm, Date.parse(head.deadline_at), ...asked.map(({ expires_at }) => Date.parse(expires_at)))
+  // The deadline stands still while everything waits: as long as its waits may take, one after another and tried again.
+  const waits = openWaits(head).length === 0 ? 0 : MOST_WAITS * MOST_WAIT_MS
+  const deadline = Math.max(calm, Date.parse(head.deadline_at)) + waits
+  return Math.max(deadline, ...asked.map(({ expires_at }) => Date.parse(expires_at)))
 }
 
 function wordsOf({ state, deadline_at, check_at, outbox, running }: Head): string {

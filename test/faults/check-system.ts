@@ -11,6 +11,7 @@ import type { Scenario } from './scenario.ts'
 import { simulatedGatePorts } from './simulated-gate-ports.ts'
 import { checkSlack, holdsToken } from './slack/check-slack.ts'
 import type { System } from './system.ts'
+import { checkWaits } from './wake.ts'
 import { checkWebhooks } from './webhooks/check-webhooks.ts'
 
 /** Events of every run, in the order the runs were made. */
@@ -45,6 +46,7 @@ export async function checkSystem(system: System, scenario: Scenario, people: Pe
   await checkGoals(system, logs)
   await checkSlack(system)
   await checkWebhooks(system, logs)
+  checkWaits(system, scenario, people.wakes, logs)
   const texts = [...logs.values()].map((events) => JSON.stringify(events))
   if (texts.some((text) => holdsToken(text, system.tokens))) system.sim.violate(28, 'an event holds a task token')
   return logs

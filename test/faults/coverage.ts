@@ -22,7 +22,9 @@ const NOT_SIMULATED = new Set([
   'index-graph/outbox',
   'get-health/health',
   'verify-run/anchors',
-  ...['open-child', 'request-approval', 'run-block'].map((name) => `${name}/tokens`),
+  ...['open-child', 'open-wait', 'request-approval', 'run-block'].map((name) => `${name}/tokens`),
+  // Gates in front of a wait: they are those of every block.
+  ...['http', 'providers', 'shell'].map((port) => `open-wait/${port}`),
 ])
 
 export function addCounts(

@@ -3,6 +3,7 @@ import { tokensOn } from '../../functions/aws/tokens.ts'
 import { waitsOn } from '../../functions/aws/waits.ts'
 import { createWaker } from '../../infra/local/waker.ts'
 import type { RunKey, RunStore } from '../../shared/runs/run-store.ts'
+import type { WaitStore } from '../../shared/runs/wait-store.ts'
 import { openEmptied, SIMULATED_ADDRESS } from './emptied-store.ts'
 import { createStaleReads, faultyClient } from './faulty-client.ts'
 import { createItemStore } from './item-store/create-item-store.ts'
@@ -29,7 +30,7 @@ const PARTS: Readonly<Partial<Record<keyof RunStore, readonly Part[]>>> = {
 
 /** A run store as sandboxes open it, and as it is behind no fault. */
 export type Opened = Pick<SharedPorts, 'openRuns' | 'openTokens' | 'openWaits' | 'storeTakesTurns'> &
-  Partial<Pick<SharedPorts, 'waker'>> & { readonly raw: RunStore; close(): void }
+  Partial<Pick<SharedPorts, 'waker'>> & { readonly raw: RunStore; readonly rawWaits: WaitStore; close(): void }
 
 /** Told of each write: what it may change, and of which run; '' where it is of none. */
 export type Note = (part: Part, run_id: string) => void
@@ -45,7 +46,7 @@ export function openSqlite(sim: Sim, mutant: Mutant | undefined, note: Note): Op
   const store = seen as unknown as RunStore
   const { runs, waker } = createWaker(mutant?.store?.(store) ?? store, sim.scheduler)
   const opened = { openRuns: () => runs, openTokens: () => tokens, openWaits: () => waits }
-  return { ...opened, storeTakesTurns: false, waker, raw, close }
+  return { ...opened, storeTakesTurns: false, waker, raw, rawWaits: waits, close }
 }
 
 function noting(work: (...args: never[]) => unknown, parts: readonly Part[], note: Note) {
@@ -75,14 +76,16 @@ export function openTable(sim: Sim, mutant: Mutant | undefined, written: Note, w
   const openTokens = (clock: Parameters<typeof on>[0]) => tokensOn(on(clock))
   const plain = { now: () => sim.scheduler.now(), delay: async () => undefined }
   // What looks at the store must not draw from the seed.
-  const raw = runStoreOn({
+  const looking = {
     client: items.client,
     table: items.name,
     clock: plain,
-    ids: { random: (n) => new Uint8Array(n) },
-  })
+    ids: { random: (n: number) => new Uint8Array(n) },
+  }
+  const raw = runStoreOn(looking)
+  const rawWaits = waitsOn(looking, SIMULATED_ADDRESS)
   const openWaits = (clock: Parameters<typeof on>[0]) => waitsOn(on(clock), SIMULATED_ADDRESS)
-  return { openRuns, openTokens, openWaits, storeTakesTurns: true, raw, close: items.drop }
+  return { openRuns, openTokens, openWaits, storeTakesTurns: true, raw, rawWaits, close: items.drop }
 }
 
 function tableInMemory(): WireTable {

@@ -14,6 +14,7 @@ import { click } from './slack/click.ts'
 import type { System } from './system.ts'
 import { type HeadChange, movedLane, untilHead } from './until-head.ts'
 import { useToken } from './use-token.ts'
+import { answerCallback, sendAtOnce, sendEvent, type Wakes } from './wake.ts'
 import { replayDead } from './webhooks/replay-dead.ts'
 
 /** What people did, as far as checks need to know it. */
@@ -25,6 +26,8 @@ export interface People {
   /** Runs that came of retries and the like. */
   readonly linked: RunKey[]
   readonly readers: readonly Reader[]
+  /** Of events and callbacks. */
+  readonly wakes: Wakes
   /** Acts under way. */
   busy(): number
 }
@@ -35,12 +38,14 @@ interface Scene {
   readonly started: Map<string, RunKey>
   readonly linked: RunKey[]
   readonly readers: Reader[]
+  readonly wakes: Wakes
 }
 
 type Perform = (scene: Scene, act: Act, run: SimulatedRun & { readonly key: RunKey }) => Promise<unknown>
 
 export function createPeople(system: System, scenario: Scenario): People {
-  const scene: Scene = { system, scenario, started: new Map(), linked: [], readers: [] }
+  const wakes: Wakes = { events: [], callbacks: new Map() }
+  const scene: Scene = { system, scenario, started: new Map(), linked: [], readers: [], wakes }
   const { sim } = system
   let busy = 0
   const perform = async (act: Act) => {
@@ -146,6 +151,9 @@ const PERFORM: Readonly<Record<ActKind, Perform>> = {
   use_token: ({ system }, act, run) => useToken(system, act, run.tenant),
   pivot_at_once: ({ system, scenario }, act, run) =>
     pivotAtOnce(system, act, run.tenant, scenario.safety.queue === true),
+  send_event: sendEvent,
+  send_at_once: sendAtOnce,
+  answer_callback: answerCallback,
   async clear_machines({ system: { functions } }) {
     await functions.invoke('clear-machines', {}, { from: 'event', who: 'clear-machines' }).catch(() => undefined)
   },

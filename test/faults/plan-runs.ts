@@ -3,6 +3,7 @@ import { chance, type PlannedBlock, type PlannedRun, planRun, upTo } from '../in
 import { planApproval, planAsks, planBudget, planNotes, planOverrides } from './plan-approvals.ts'
 import { planGoal } from './plan-goals.ts'
 import { planSteps } from './plan-steps.ts'
+import type { planWaits } from './plan-waits.ts'
 import type { Random } from './rng.ts'
 
 /** One run of a scenario: its document, and what is known of it. */
@@ -45,7 +46,7 @@ export function planSmallRun(
   { run: random, steps: ofSteps }: { readonly run: Random; readonly steps: Random },
   { tenant, run_id }: RunKey,
   without: ReadonlySet<string>,
-  goals: number,
+  { goals, waits }: { readonly goals: number; readonly waits: ReturnType<typeof planWaits> },
 ): SimulatedRun {
   const plan = planRun(random, 4)
   const { blocks } = plan.document as { readonly blocks: readonly Written[] }
@@ -66,13 +67,16 @@ export function planSmallRun(
     random,
   )
   const steps = planSteps(ofSteps, plan.blocks.find(({ items }) => items === undefined)?.id, without)
+  // Of a stream of their own, and last: all else of a seed is what it was.
+  const waiting = waits.filter(([{ id, upstream }]) => ![id, ...upstream].some((one) => without.has(one)))
+  const added = [...steps, ...waiting]
   return {
     tenant,
     run_id,
     deadline_sec: 60 * (1 + upTo(random, 30)),
     options: plan.options,
-    blocks: [...kept.map(([block]) => withoutPlanned(block, without)), ...steps.map(([block]) => block)],
-    document: { blocks: [...noted, ...steps.map(([, block]) => block)], ...budget, ...goal.document },
+    blocks: [...kept.map(([block]) => withoutPlanned(block, without)), ...added.map(([block]) => block)],
+    document: { blocks: [...noted, ...added.map(([, block]) => block)], ...budget, ...goal.document },
     overrides: planOverrides(noted, random),
   }
 }

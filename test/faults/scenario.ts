@@ -5,6 +5,7 @@ import type { FaultRates, Outage } from './fault-plan.ts'
 import { planEntries } from './plan-entries.ts'
 import { planPivots } from './plan-pivots.ts'
 import { planSmallRun, type SimulatedRun } from './plan-runs.ts'
+import { planWaits, planWakes } from './plan-waits.ts'
 import type { ProbeRates } from './probe.ts'
 import { type Random, randomFrom } from './rng.ts'
 import type { StepRates } from './simulated-steps.ts'
@@ -62,7 +63,8 @@ export function planScenario(seed: number, start: number, wanted?: Profile, with
     const run_id = runIdOfIdempotencyKey(tenant, 'user:ana', 'POST /api/dag/run', keyOfRun(i))
     // Where there is a queue, next attempts at a goal meet others in it.
     const drawn = { run: own, steps: randomFrom(seed * 67 + i) }
-    return planSmallRun(drawn, { tenant, run_id }, new Set(gone), safety.queue === true ? 0.6 : 0.2)
+    const waits = planWaits(randomFrom(seed * 71 + i))
+    return planSmallRun(drawn, { tenant, run_id }, new Set(gone), { goals: safety.queue === true ? 0.6 : 0.2, waits })
   })
   const strength = [0.3, 1, 2.5][upTo(random, 2)] ?? 1
   // Each minute has its sweep, and most of what happens comes early.
@@ -76,6 +78,7 @@ export function planScenario(seed: number, start: number, wanted?: Profile, with
     ...planPivots(randomFrom(seed * 37), asked),
     ...planEntries(randomFrom(seed * 41), asked),
     ...planPatches(randomFrom(seed * 61), asked.runs),
+    ...planWakes(randomFrom(seed * 73), asked),
     ...(webhooks ? planReplays(randomFrom(seed * 59), calm_at) : []),
   ]
   return {

@@ -5,6 +5,7 @@ import { SCOPES } from '../../shared/auth/scopes.ts'
 import { FUNCTIONS } from '../../shared/catalog.ts'
 import type { Head } from '../../shared/runs/head.ts'
 import type { RunKey, RunStore } from '../../shared/runs/run-store.ts'
+import type { WaitStore } from '../../shared/runs/wait-store.ts'
 import { openServices } from '../../shared/services/service-keys.ts'
 import { SettingsSchema } from '../../shared/settings/settings.ts'
 import type { StepReport } from '../../shared/steps/step-order.ts'
@@ -41,6 +42,8 @@ export interface System {
   readonly functions: Functions
   /** The store as it is, behind no fault. */
   readonly raw: RunStore
+  /** The same of events and callbacks. */
+  readonly waits: WaitStore
   readonly machine: LocalMachine
   readonly objects: MemoryObjects
   readonly probe: Probe
@@ -176,6 +179,7 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
     sim,
     functions,
     raw: opened.raw,
+    waits: opened.rawWaits,
     machine,
     objects,
     probe,

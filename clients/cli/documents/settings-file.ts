@@ -55,8 +55,8 @@ function userName(): string {
 /** What a document is judged by before it is started here. */
 function routingOf(settings: Settings): Routing {
   const { providers, prices, agents, services, shell_gates, http_gates, approvals, people } = settings
-  const { auth, local_person, slack } = settings
-  const who = { approvals, people, auth, local_person, slack }
+  const { auth, local_person, slack, public_url } = settings
+  const who = { approvals, people, auth, local_person, slack, public_url }
   return { providers, prices, agents, services, shell_gates, http_gates, ...who }
 }
 

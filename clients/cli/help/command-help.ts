@@ -254,6 +254,11 @@ const RUN_HELP: Readonly<Record<string, CommandHelp>> = {
     json: '{run_id, dag_name, state, .., budget, storage}.',
     examples: ['run cost RUN'],
   },
+  'event send': {
+    prints: 'the id of the event, until when it is kept, and how many waits it woke.',
+    json: '{event: {id, name, key?, at, expires_at}, woken, all}.',
+    examples: ['event send order.paid --key 4711 --payload 30', 'event send deploy.done --id build-17 --expires-in 2h'],
+  },
   'approvals list': {
     prints: 'a line an approval: id, run, block, age, risk, cost, question.',
     json: 'GET /api/dag/approvals: {approvals: [..], next_cursor}.',

@@ -15,7 +15,21 @@ export interface HandlerCall {
   readonly values: Readonly<Record<string, Json>>
   readonly outputs: Block['outputs']
   readonly config: unknown
-  readonly world: Pick<World, 'runs' | 'objects' | 'inputs' | 'isolate' | 'http' | 'services' | 'settings' | 'clock'>
+  readonly world: Pick<
+    World,
+    | 'runs'
+    | 'objects'
+    | 'inputs'
+    | 'isolate'
+    | 'http'
+    | 'services'
+    | 'settings'
+    | 'clock'
+    | 'outbox'
+    | 'waits'
+    | 'ids'
+    | 'log'
+  >
   readonly run: RunKey
   readonly block_id: string
   readonly epoch: number

@@ -6,6 +6,7 @@ import { http } from './http.ts'
 import { moveTask } from './move-task.ts'
 import { readInput } from './read-input.ts'
 import { readTable } from './read-table.ts'
+import { sendEvent } from './send-event.ts'
 import { tableStats } from './table-stats.ts'
 import { pass, transform } from './transform.ts'
 import { verifyClaims } from './verify-claims.ts'
@@ -26,6 +27,7 @@ const REGISTRY: Readonly<Record<HandlerName, BlockHandler>> = {
   'classify-table': classifyTable,
   'builtin:write-file': writeFile,
   'move-task': moveTask,
+  'send-event': sendEvent,
   'verify-claims': verifyClaims,
 }
 

@@ -1,4 +1,5 @@
 import type { Mutant } from '../mutant.ts'
+import { callbackUsedTwice } from './callback-used-twice.ts'
 import { checkMovedLater } from './check-moved-later.ts'
 import { childDecisionStale } from './child-decision-stale.ts'
 import { childTakenOver } from './child-taken-over.ts'
@@ -6,6 +7,7 @@ import { countedJoins } from './counted-joins.ts'
 import { decidedTwice } from './decided-twice.ts'
 import { decisionInherited } from './decision-inherited.ts'
 import { itemsDispatchedOn } from './items-dispatched-on.ts'
+import { keptPassedOver } from './kept-passed-over.ts'
 import { lateAttemptTaken } from './late-attempt-taken.ts'
 import { leaseKept } from './lease-kept.ts'
 import { leaseOverCap } from './lease-over-cap.ts'
@@ -34,6 +36,7 @@ import { waivedUndecided } from './waived-undecided.ts'
 
 /** Every planted mistake. Those with a `client` are of the DynamoDB adapter alone; the others are of both stores. */
 export const MUTANTS: readonly Mutant[] = [
+  callbackUsedTwice,
   checkMovedLater,
   childDecisionStale,
   childTakenOver,
@@ -41,6 +44,7 @@ export const MUTANTS: readonly Mutant[] = [
   decidedTwice,
   decisionInherited,
   itemsDispatchedOn,
+  keptPassedOver,
   lateAttemptTaken,
   leaseKept,
   leaseOverCap,

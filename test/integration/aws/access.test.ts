@@ -88,8 +88,9 @@ test('only start-run starts executions, a machine those of parts, and only it ma
   const log = '{"ForAllValues:StringEquals":{"dynamodb:LeadingKeys":"T#main#G"}}'
   const machines = '{"ForAllValues:StringEquals":{"dynamodb:LeadingKeys":"MACHINES"}}'
   const graph = '{"ForAllValues:StringLike":{"dynamodb:LeadingKeys":["T#main#G","T#main#G#*"]}}'
+  const waits = '{"ForAllValues:StringLike":{"dynamodb:LeadingKeys":"T#main#W#*"}}'
   expect(
-    who('dynamodb:DeleteItem').filter(({ condition }) => ![places, log, graph, machines].includes(condition)),
+    who('dynamodb:DeleteItem').filter(({ condition }) => ![places, log, graph, machines, waits].includes(condition)),
   ).toEqual([])
 })
 

@@ -6,7 +6,7 @@ import { slackSettings } from './slack-settings.ts'
 import { telemetrySettings } from './telemetry-settings.ts'
 import { webhookSettings } from './webhook-settings.ts'
 
-/** With everything that brings rights of its own: bearer tokens, a workspace, a webhook, a service, a collector of spans, anchors, a step. */
+/** With everything that brings rights of its own: bearer tokens, a workspace, a webhook, a service, a collector of spans, anchors, a step, events of EventBridge. */
 export function assembledWithAll(): Promise<Assembly> {
   const audit = { anchor: 's3-object-lock', retention_days: 365 } as const
   const secret = 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:sluice/crm-AbCdEf'
@@ -19,6 +19,7 @@ export function assembledWithAll(): Promise<Assembly> {
     telemetry: telemetrySettings(),
     audit,
     steps: StepsSettingsSchema.parse({ './steps/notify.js': { grants } }),
+    events: { bus: 'default', pattern: { source: ['com.example.orders'] } },
   }
   return assembled({ 'sluice:auth': 'token' }, settings, PROJECT)
 }

@@ -5,7 +5,7 @@ import { assembled } from './assembled.ts'
 import type { Assembly } from './assembly.ts'
 
 const JWT = { mode: 'jwt', jwt: { issuer: 'https://id.example.com/', audience: 'sluice' } }
-const SERVED = ROUTES.filter(({ signed_by }) => signed_by === undefined)
+const SERVED = ROUTES.filter(({ signed_by }) => signed_by !== 'slack')
 
 describe.each([
   ['token', 'token', '^[Bb]earer slu_[0-9a-hjkmnp-tv-z]{16}_[0-9a-hjkmnp-tv-z]{32}$'],
@@ -16,7 +16,7 @@ describe.each([
     made = await assembled({ 'sluice:auth': auth })
   }, 240_000)
 
-  test('one authorizer is asked about every route, and what it answered is kept for 60 seconds', () => {
+  test('one authorizer is asked about every route but that of callbacks, and what it answered is kept for 60 seconds', () => {
     const [authorizer, ...more] = made.all('AWS::ApiGateway::Authorizer')
     expect(more).toEqual([])
     expect(authorizer?.Properties).toMatchObject({
@@ -31,7 +31,8 @@ describe.each([
       ({ AuthorizationType, AuthorizerId }) =>
         AuthorizationType !== 'CUSTOM' || JSON.stringify(AuthorizerId) !== JSON.stringify({ Ref: authorizer?.id }),
     )
-    expect(open).toEqual([])
+    expect(open).toEqual([expect.objectContaining({ AuthorizationType: 'NONE', HttpMethod: 'POST' })])
+    expect(JSON.stringify(open[0]?.Integration)).toContain('answercallback')
   })
 
   test('what is denied is answered as by a place that knows nobody', () => {
