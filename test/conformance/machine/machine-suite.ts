@@ -2,6 +2,7 @@ import { branchTests } from './branches.ts'
 import { clearTests } from './clear.ts'
 import { errorTests } from './errors.ts'
 import { executionTests } from './executions.ts'
+import { heartbeatTests } from './heartbeats.ts'
 import { machineStarter, type OpenMachine } from './machine-fixture.ts'
 import { partTests } from './parts.ts'
 import { stateTests } from './states.ts'
@@ -15,4 +16,5 @@ export function machineSuite(name: string, open: OpenMachine): void {
   branchTests(name, start)
   partTests(name, open)
   clearTests(name, open)
+  heartbeatTests(name, start)
 }
