@@ -3,7 +3,7 @@ import { join, relative } from 'node:path'
 import { compileDag } from '../../shared/compile/compile-dag.ts'
 import { researchMachine } from '../../shared/compile/research-machine.ts'
 import type { Dag } from '../../shared/dag/dag.ts'
-import type { Routing } from '../../shared/document/bind-agents.ts'
+import { bindAgents, type Routing } from '../../shared/document/bind-agents.ts'
 import { parseDag } from '../../shared/document/parse.ts'
 import { dagTaskIssues, type TaskSettings } from '../../shared/document/task-gates.ts'
 import { Fault } from '../../shared/errors.ts'
@@ -78,7 +78,9 @@ function readDag(path: string, file: string, place: StageProviders, code: Projec
     throw new Fault('InvalidInput', 'invalid_dag', `Cannot deploy DAG "${name}".\n${told}`)
   }
   requireAddress(parsed.dag, file, place)
-  const { text: definition, parts } = compileDag(parsed.dag)
+  // Its runs are pinned to the document with what runs it: a step that may run once asks before it runs again.
+  const bound = bindAgents(parsed.dag, place, code.steps)
+  const { text: definition, parts } = compileDag(bound.ok ? bound.dag : parsed.dag)
   return { name, file, slug: readSlug(parsed.dag.name, file), document, dag_hash: parsed.dag_hash, definition, parts }
 }
 

@@ -36,6 +36,29 @@ process.stdin.on('end', () => {
   process.stdout.write(JSON.stringify({ count: inputs.rows.length }))
 })
 `
+/** Its first attempt is cut off by its block's time. */
+const PAY = `
+import { defineStep } from 'sluice'
+import * as z from 'zod'
+export default defineStep({
+  inputs: z.object({}),
+  outputs: z.object({ paid: z.number() }),
+  effect: 'once',
+  async run({ attempt }) {
+    if (attempt === 1) await new Promise((resolve) => setTimeout(resolve, 60_000))
+    return { paid: attempt }
+  },
+})
+`
+const PAYING = `
+name: paying
+blocks:
+  - id: pay
+    mode: deterministic
+    deterministic: { handler: ./steps/pay.ts }
+    timeout_ms: 5000
+    retry: { max_attempts: 2 }
+`
 const DOCUMENT = `
 name: tickets
 inputs: { text: string }
@@ -84,6 +107,7 @@ const synthesized = () => synthesize({}, parseSettings(SETTINGS, 'sluice.yaml'),
 beforeAll(async () => {
   project = mkdtempSync(join(tmpdir(), 'sluice-project-'))
   write({ 'steps/split.ts': SPLIT, 'steps/count.mjs': COUNT, 'dags/tickets.yaml': DOCUMENT })
+  write({ 'steps/pay.ts': PAY, 'dags/paying.yaml': PAYING })
   made = await synthesized()
   place = await deploy(made.out, { [SECRET]: VALUE })
   caller = callerOf(place.api.url)
@@ -128,6 +152,16 @@ describe('a run of a project with steps', () => {
     await caller.until(id, isEnd)
     const { json } = await caller.call('GET', `/api/dag/runs/${id}/artifacts`)
     expect(JSON.stringify(json)).toContain('rows.txt')
+  })
+
+  test('asks before it does again what may be done once only', async () => {
+    const id = await caller.start({ name: 'paying', inputs: {} })
+    const isAsked = ({ type }: { readonly type: string }) => type === 'approval:requested'
+    const question = (await caller.until(id, isAsked)).find(isAsked)
+    expect(question?.data).toMatchObject({ about: 'lost_step' })
+    expect((await caller.decide(id, question, 'approve')).status).toBe(200)
+    expect((await caller.until(id, isEnd)).at(-1)?.type).toBe('run:completed')
+    expect(await portValue(id, 'pay', 'paid')).toBe(2)
   })
 
   test('goes on with the code it began with after another deployment, and the next run takes the new one', async () => {

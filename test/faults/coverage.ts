@@ -23,8 +23,8 @@ const NOT_SIMULATED = new Set([
   'get-health/health',
   'verify-run/anchors',
   ...['open-child', 'open-wait', 'request-approval', 'run-block'].map((name) => `${name}/tokens`),
-  // Gates in front of a wait: they are those of every block.
-  ...['http', 'providers', 'shell'].map((port) => `open-wait/${port}`),
+  // Gates in front of a wait or a step: they are those of every block.
+  ...['open-step', 'open-wait'].flatMap((name) => ['http', 'providers', 'shell'].map((port) => `${name}/${port}`)),
 ])
 
 export function addCounts(

@@ -67,6 +67,8 @@ const RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   'machine.answer': ['machine.answer'],
   'machine.beat': ['machine.beat'],
   'steps.start': ['steps.start'],
+  'steps.task': ['steps.collect'],
+  'steps.collect': ['steps.collect'],
   'steps.describe': [],
   'machine.ensure': ['machine.ensure'],
   'machine.deployed': ['machine.deployed'],
