@@ -74,6 +74,26 @@ function copied(type: RunEvent['type'], to: 'end' | 'next' | 'start', over: obje
   }
 }
 
+const WAITS = {
+  type: 'block:waiting',
+  data: { for: 'event', until: '2100-01-01T00:00:00.000Z', name: 'go', inputs_ref: 'objstore://main/i' },
+} as const
+const BY_EVENT = {
+  type: 'block:woken',
+  data: { by: 'event', event_id: 'e', payload: { ref: 'objstore://main/p', sha256: 'p', bytes: 1 } },
+} as const
+
+/** The first attempt of the first block waits, as these events say. */
+function woken(...told: readonly Pick<RunEvent, 'type' | 'data'>[]) {
+  return (parts: Parts): Parts => {
+    const at = parts.events.findIndex(({ type }) => type === 'block:started')
+    const begun = parts.events[at]
+    const more = told.map((one, i) => ({ ...begun, ...one, id: `${begun?.id}w${i}` }) as RunEvent)
+    const events = parts.events.toSpliced(at + 1, 0, ...more).map((one, i) => ({ ...one, seq: i + 1 }))
+    return { ...parts, events, head: { ...parts.head, seq: events.length } }
+  }
+}
+
 const isOf = (id: string) => (event: RunEvent) => event.block_id === id && event.item === undefined
 
 const ROWS: readonly (readonly [number, string, (parts: Parts) => Parts & { before?: Head; max_attempts?: number }])[] =
@@ -217,11 +237,12 @@ const ROWS: readonly (readonly [number, string, (parts: Parts) => Parts & { befo
       copied('block:started', 'next', { type: 'step:started', data: { holder: 'x' } }),
     ],
     [43, 'work that may be done once is done again', (parts) => lostOnce(parts)],
-    [
-      44,
-      'a block that does not wait is woken',
-      copied('block:started', 'next', { type: 'block:woken', data: { by: 'time' } }),
-    ],
+    [44, 'a block was woken that does not wait', woken(BY_EVENT)],
+    [44, 'an attempt waits twice', woken(WAITS, WAITS)],
+    [44, 'its time had not come', woken(WAITS, { type: 'block:woken', data: { by: 'time' } })],
+    [44, 'a callback ended the wait for an event', woken(WAITS, { ...BY_EVENT, data: { by: 'callback' } })],
+    [44, 'what the event said is not there', woken(WAITS, { ...BY_EVENT, data: { by: 'event', event_id: 'e' } })],
+    [44, 'one event woke a block twice', woken(WAITS, BY_EVENT, BY_EVENT)],
     [
       45,
       'it is judged by the outcome of nothing',

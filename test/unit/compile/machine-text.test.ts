@@ -42,6 +42,25 @@ test('the whole machine of a block that is joined and approved', () => {
   expect(aslErrors(definition)).toBe('')
 })
 
+test('the whole machine of blocks that wait: for a time, until one, an event for each item of a list', () => {
+  const timeout = { timeout_sec: 60, on_timeout: 'fail' } as const
+  const { definition } = compileDag({
+    blocks: [
+      { id: 'a', upstream: [], mode: 'wait', wait: { kind: 'for', sec: 90 } },
+      { id: 'b', upstream: ['a'], mode: 'wait', wait: { kind: 'until', at: '{{inputs.at}}' } },
+      {
+        id: 'c',
+        upstream: ['b'],
+        mode: 'wait',
+        wait: { kind: 'event', name: 'go', ...timeout },
+        foreach: { items: ['x'], max_concurrency: 2 },
+      },
+    ],
+  })
+  expect(definition).toMatchSnapshot()
+  expect(aslErrors(definition)).toBe('')
+})
+
 test('a retry of an approved block goes through its approval state, which knows the decision', () => {
   const states = compile('a?', 'b <- a').definition.States
   expect(states._retry_a).toMatchObject({ Type: 'Wait', Next: '_approve_a' })

@@ -122,6 +122,22 @@ export function ended(block_id: string, attempt: number, state: 'completed' | 'f
   return { lane: block_id, epoch, place: PHASE[state], event }
 }
 
+/** An attempt waits for an event, and one it cannot judge comes by. */
+export function waiting(block_id: string, attempt: number): readonly Step[] {
+  const data = { for: 'event', until: second(900), name: 'go', key: 'k', inputs_ref: 'objstore://main/i' } as const
+  const other = { event_id: 'e1', reason: 'its match could not be computed' }
+  return [
+    { lane: block_id, place: PHASE.waiting, event: { type: 'block:waiting', block_id, attempt, data } },
+    { lane: block_id, place: PHASE.waiting + 1, event: { type: 'block:match_failed', block_id, attempt, data: other } },
+  ]
+}
+
+export function woken(block_id: string, attempt: number, by: 'event' | 'time'): Step {
+  const payload = { ref: 'objstore://main/p', sha256: 'p', bytes: 1 }
+  const data = by === 'time' ? { by } : { by, event_id: 'e2', came_at: second(5), payload }
+  return { lane: block_id, place: PHASE.woken, event: { type: 'block:woken', block_id, attempt, data } }
+}
+
 /** Stopped alone; the run goes on. */
 export function cancelled(block_id: string, attempt: number): Step {
   const data = { code: 'block_cancelled', reason: 'stopped by user:bo' }

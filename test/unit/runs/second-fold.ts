@@ -78,6 +78,7 @@ function blockOf(id: string, events: readonly RunEvent[], end: RunEvent | undefi
     gates: standingVerdicts(newest),
     error: why === undefined ? undefined : pick(why.data, ['code', 'reason']),
     due_at: last?.type === 'block:retrying' && end === undefined ? last.data.due_at : undefined,
+    wait: waitOf(newest),
     child: begun.map((event) => dataOf(event).child).findLast((child) => child !== undefined),
     item_count: count,
     ...(last?.type === 'block:skipped' ? last.data : {}),
@@ -85,6 +86,15 @@ function blockOf(id: string, events: readonly RunEvent[], end: RunEvent | undefi
     items: Object.keys(items).length === 0 ? undefined : items,
     ...costOf(all, ['tokens_in', 'tokens_out']),
   })
+}
+
+/** What the attempt waits for or waited for, and what ended that. */
+function waitOf(newest: readonly RunEvent[]): object | undefined {
+  const wait = newest.findLast(({ type }) => type === 'block:waiting')
+  if (wait === undefined) return undefined
+  const end = newest.find(({ type, seq }) => type === 'block:woken' && seq > wait.seq)
+  const told = pick(wait.data, ['for', 'until', 'name', 'key'])
+  return clean({ ...told, since: wait.at, ended_by: dataOf(end).by, ended_at: end?.at })
 }
 
 /** Attempts of the pass that nobody counts as a try; undefined for none. */

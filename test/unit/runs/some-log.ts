@@ -23,6 +23,8 @@ import {
   skipped,
   started,
   verdict,
+  waiting,
+  woken,
 } from './event-log.ts'
 
 /** The steps of one block: perhaps sent back once or twice, and each time as run-block would write them. */
@@ -49,6 +51,7 @@ const somePass = (id: string): fc.Arbitrary<readonly Step[]> =>
       asked: fc.constantFrom('no', 'approve', 'reject', 'expired', 'voted', 'half'),
       tries: fc.integer({ min: 1, max: 3 }),
       lost: fc.boolean(),
+      waits: fc.constantFrom('no', 'no', 'event', 'time', 'on'),
       priced: fc.boolean(),
       asks: fc.constantFrom(
         'never' as const,
@@ -60,7 +63,7 @@ const somePass = (id: string): fc.Arbitrary<readonly Step[]> =>
       ),
       end: fc.constantFrom('completed' as const, 'failed' as const, 'skipped' as const, 'cancelled' as const),
     })
-    .map(({ asked, tries, lost, priced, asks, end }) => {
+    .map(({ asked, tries, lost, waits, priced, asks, end }) => {
       if (end === 'skipped') return [skipped(id, 'other')]
       const asking = asked === 'no' ? [ready(id)] : [ready(id), requested(id), ...answers(id, asked)]
       const tried = Array.from({ length: tries - 1 }, (_, i) => {
@@ -69,10 +72,23 @@ const somePass = (id: string): fc.Arbitrary<readonly Step[]> =>
         return [started(id, n), output(id, n, priced ? 250 : null), verdict(id, n, 'failed'), retrying(id, n)]
       })
       const last = endOf(id, tries, end)
-      const plain = [started(id, tries), output(id, tries, priced ? 250 : null), verdict(id, tries, 'passed'), last]
+      const plain = [
+        started(id, tries),
+        ...waited(id, tries, waits),
+        output(id, tries, priced ? 250 : null),
+        verdict(id, tries, 'passed'),
+        last,
+      ]
       const attempts = [...tried, asks === 'never' ? plain : askedAttempt(id, tries, asks, last)]
       return [...asking, ...attempts.flat()]
     })
+
+/** It waits after its start, and is woken or not. */
+function waited(id: string, attempt: number, waits: string): readonly Step[] {
+  if (waits === 'no') return []
+  const end = waits === 'event' || waits === 'time' ? [woken(id, attempt, waits)] : []
+  return [...waiting(id, attempt), ...end]
+}
 
 /** One answer, or a vote before it, with reminders and an escalation in between. */
 function answers(id: string, asked: string): readonly Step[] {
