@@ -9,7 +9,7 @@ export const CallOrderSchema = z.strictObject({
   v: z.literal(1),
   place: StepPlaceSchema,
   /** Milliseconds since 1970 at which it was handed to the machine. */
-  opened_at: z.int(),
+  opened_at: z.number(),
   /** What its gates see. */
   values: z.record(z.string(), json),
   /** As a step is ordered: what a stand-in works with, and of what a kind it is. */

@@ -1,6 +1,7 @@
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import { chance, type PlannedBlock, type PlannedRun, planRun, upTo } from '../integration/random-runs.ts'
 import { planApproval, planAsks, planBudget, planNotes, planOverrides } from './plan-approvals.ts'
+import { planCalls } from './plan-calls.ts'
 import { planGoal } from './plan-goals.ts'
 import { planSteps } from './plan-steps.ts'
 import type { planWaits } from './plan-waits.ts'
@@ -43,7 +44,7 @@ export const ASKER = {
 
 /** A small random run, with time-outs, delays, repairs, children, checks and handlers sprinkled over its blocks. */
 export function planSmallRun(
-  { run: random, steps: ofSteps }: { readonly run: Random; readonly steps: Random },
+  { run: random, ...drawn }: { readonly run: Random; readonly steps: Random; readonly calls: Random },
   { tenant, run_id }: RunKey,
   without: ReadonlySet<string>,
   { goals, waits }: { readonly goals: number; readonly waits: ReturnType<typeof planWaits> },
@@ -66,7 +67,8 @@ export function planSmallRun(
     kept.map(([, block]) => withoutWritten(block, without)),
     random,
   )
-  const steps = planSteps(ofSteps, plan.blocks.find(({ items }) => items === undefined)?.id, without)
+  const source = plan.blocks.find(({ items }) => items === undefined)?.id
+  const steps = [...planSteps(drawn.steps, source, without), ...planCalls(drawn.calls, without)]
   // Of a stream of their own, and last: all else of a seed is what it was.
   const waiting = waits.filter(([{ id, upstream }]) => ![id, ...upstream].some((one) => without.has(one)))
   const added = [...steps, ...waiting]

@@ -8,6 +8,7 @@ import { planSmallRun, type SimulatedRun } from './plan-runs.ts'
 import { planWaits, planWakes } from './plan-waits.ts'
 import type { ProbeRates } from './probe.ts'
 import { type Random, randomFrom } from './rng.ts'
+import type { CallRates } from './simulated-calls.ts'
 import type { StepRates } from './simulated-steps.ts'
 
 export const PROFILES = ['calm', 'storm', 'zombie', 'human', 'ops', 'swizzle'] as const
@@ -22,6 +23,7 @@ export interface Scenario {
   readonly outages: readonly Outage[]
   readonly probe: ProbeRates
   readonly steps: StepRates
+  readonly calls: CallRates
   readonly most_faults: number
   /** Faults and people end here, ms from the start. */
   readonly calm_at: number
@@ -62,7 +64,7 @@ export function planScenario(seed: number, start: number, wanted?: Profile, with
     const tenant = tenants[i % tenants.length] ?? 'main'
     const run_id = runIdOfIdempotencyKey(tenant, 'user:ana', 'POST /api/dag/run', keyOfRun(i))
     // Where there is a queue, next attempts at a goal meet others in it.
-    const drawn = { run: own, steps: randomFrom(seed * 67 + i) }
+    const drawn = { run: own, steps: randomFrom(seed * 67 + i), calls: randomFrom(seed * 79 + i) }
     const waits = planWaits(randomFrom(seed * 71 + i))
     return planSmallRun(drawn, { tenant, run_id }, new Set(gone), { goals: safety.queue === true ? 0.6 : 0.2, waits })
   })
@@ -88,7 +90,7 @@ export function planScenario(seed: number, start: number, wanted?: Profile, with
     rates: scaled(RATES[profile], strength),
     outages: profile === 'swizzle' ? planOutages(randomFrom(seed * 13), start, calm_at) : [],
     probe: PROBES[profile],
-    steps: profile === 'calm' ? CALM_STEPS : WILD_STEPS,
+    ...(profile === 'calm' ? CALM_WORK : WILD_WORK),
     most_faults: profile === 'calm' ? 0 : 80,
     calm_at,
     skew_ms: isSkewed ? 600_000 : 0,
@@ -207,6 +209,8 @@ const CALM_STEPS: StepRates = {
   doubled: 0,
   confused: 0,
 }
+const CALM_CALLS: CallRates = { bad: 0.15, odd: 0.05, fails: 0.1, throttled: 0, lost: 0, again: 0 }
+const WILD_CALLS: CallRates = { bad: 0.3, odd: 0.15, fails: 0.1, throttled: 0.1, lost: 0.05, again: 0.2 }
 const WILD_STEPS: StepRates = {
   bad: 0.15,
   odd: 0.1,
@@ -217,6 +221,9 @@ const WILD_STEPS: StepRates = {
   doubled: 0.15,
   confused: 0.15,
 }
+
+const CALM_WORK = { steps: CALM_STEPS, calls: CALM_CALLS }
+const WILD_WORK = { steps: WILD_STEPS, calls: WILD_CALLS }
 
 function scaled(rates: FaultRates, by: number): FaultRates {
   return Object.fromEntries(Object.entries(rates).map(([kind, rate]) => [kind, Math.min(0.5, rate * by)]))

@@ -1,3 +1,4 @@
+import { readCallName } from '../../shared/dag/native-call.ts'
 import type { DescribedStep } from '../../shared/steps/described-step.ts'
 import {
   type StepOrder,
@@ -62,10 +63,14 @@ export function createSimulatedSteps(parts: Parts): Steps {
         void sim.scheduler.turn().then(() => work(parts, start, twin, { begun, outcomes }))
       }
     },
+    // No block of the simulation is a container.
+    task: async () => ({}),
+    collect: async () => undefined,
   }
 }
 
 function described(name: string): DescribedStep | { readonly problem: string } {
+  if (readCallName(name) !== undefined) return { kind: 'native', hash: sha256(name), effect: 'again' }
   const effect = name === STEPS.once ? 'once' : 'again'
   if (name !== STEPS.once && name !== STEPS.again) return { problem: 'there is none' }
   return { kind: 'program', hash: sha256(name), effect, outputs: { text: { type: 'string', required: true } } }

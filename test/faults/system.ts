@@ -1,10 +1,11 @@
+import type { MakeNativeCall } from '../../infra/local/asl/execution-context.ts'
 import { createLocalMachine, type LocalMachine } from '../../infra/local/asl/local-machine.ts'
 import { openUploads } from '../../infra/local/uploads.ts'
 import type { Principal } from '../../shared/auth/principal.ts'
 import { SCOPES } from '../../shared/auth/scopes.ts'
 import { FUNCTIONS } from '../../shared/catalog.ts'
 import type { Head } from '../../shared/runs/head.ts'
-import type { RunKey, RunStore } from '../../shared/runs/run-store.ts'
+import type { Append, RunKey, RunStore } from '../../shared/runs/run-store.ts'
 import type { WaitStore } from '../../shared/runs/wait-store.ts'
 import { openServices } from '../../shared/services/service-keys.ts'
 import { SettingsSchema } from '../../shared/settings/settings.ts'
@@ -24,6 +25,7 @@ import { createProbe, type Probe } from './probe.ts'
 import type { SharedPorts } from './sandbox.ts'
 import type { Scenario } from './scenario.ts'
 import type { Sim } from './sim.ts'
+import { CALL_SETTINGS, createSimulatedCalls, watchOutputs } from './simulated-calls.ts'
 import { simulatedGatePorts } from './simulated-gate-ports.ts'
 import { createSimulatedSteps } from './simulated-steps.ts'
 import { createSimulatedSlack, type SimulatedSlack } from './slack/simulated-slack.ts'
@@ -96,9 +98,12 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
   const call = (name: string, payload: Json, signal: AbortSignal | undefined) => {
     const { token } = payload as MachinePayload
     if (token !== undefined) tokens.add(token)
+    calls.again(payload, () => callByMachine(functions, name, payload, undefined))
     return callByMachine(functions, name, payload, signal)
   }
+  const calls = createSimulatedCalls({ sim, rates: scenario.calls, objects })
   const machine = openMachine(sim, store, call, {
+    native: calls.native,
     ended: (name, status) => tellReconcile(sim, functions, name, status),
   })
   const { holderGone } = machine
@@ -146,6 +151,7 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
       safety: scenario.safety,
       providers: scenario.providers,
       shell_gates: { allow: [['true']] },
+      integrations: CALL_SETTINGS,
       approvals: { groups: GROUPS },
       research: {
         ...{ classifier_tier_3: true, webhook: 'https://told.example/' },
@@ -158,6 +164,7 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
     mutated: (world, name) => mutant?.world?.(world, name) ?? world,
     watch(invocation, port, method, args) {
       if (port === 'runs' && method === 'create') noteRun(runs, args)
+      if (port === 'runs' && method === 'append') watchOutputs({ sim, objects }, args[0] as Append)
       if (port === 'runs' && method === 'putApproval') asked(invocation, String(args[2]))
       if (port === 'machine' && method === 'start') noteStart(sim, args)
       watchTenant(sim, invocation, port, method, args)
@@ -219,16 +226,17 @@ function openMachine(
   sim: Sim,
   store: StoreKind,
   invoke: (name: string, payload: Json, signal: AbortSignal | undefined) => Promise<unknown>,
-  told: { ended(name: string, status: string): void },
+  { native, ended }: { readonly native: MakeNativeCall; ended(name: string, status: string): void },
 ): LocalMachine {
   const random = (bytes: number) => Uint8Array.from({ length: bytes }, () => Math.floor(sim.random() * 256))
   return createLocalMachine({
     invoke: (name, payload, signal) => invoke(name, payload, store === 'sqlite' ? signal : undefined) as Promise<Json>,
+    native,
     clock: sim.scheduler,
     ids: { random, boot: 'boot' },
     journal: createMemoryJournal(),
     bind: (text) => text.replace(/\$\{(\w+)\}/g, (_all, name: string) => NAMES.get(name) ?? ''),
-    onEnd: (name, { status }) => told.ended(name, status),
+    onEnd: (name, { status }) => ended(name, status),
   })
 }
 

@@ -1,4 +1,5 @@
 import type { Mutant } from '../mutant.ts'
+import { callOfAnother } from './call-of-another.ts'
 import { callbackUsedTwice } from './callback-used-twice.ts'
 import { checkMovedLater } from './check-moved-later.ts'
 import { childDecisionStale } from './child-decision-stale.ts'
@@ -37,6 +38,7 @@ import { waivedUndecided } from './waived-undecided.ts'
 /** Every planted mistake. Those with a `client` are of the DynamoDB adapter alone; the others are of both stores. */
 export const MUTANTS: readonly Mutant[] = [
   callbackUsedTwice,
+  callOfAnother,
   checkMovedLater,
   childDecisionStale,
   childTakenOver,
