@@ -182,6 +182,58 @@ const PROMISES: Readonly<Record<string, (place: Place) => Promise<boolean>>> = {
     const world = worldOf({ runs: store }, mutant, 'run-block')
     return (await world.runs.head(run))?.approvals.p?.status === 'pending'
   },
+  async 'callback-used-twice'({ mutant }) {
+    const first = { at: time(1), payload: { value: 'first' } } as never
+    const waits = { callback: async () => first, keepCallback: async () => first }
+    const world = worldOf({ waits: waits as never }, mutant, 'answer-callback')
+    return (await world.waits.callback(run, { block: 'b', epoch: 0 })) === first
+  },
+  async 'kept-passed-over'({ mutant }) {
+    const waits = { keptEvents: async () => ({ events: [{ id: 'e' }] }) }
+    const world = worldOf({ waits: waits as never }, mutant, 'open-wait')
+    const topic = { tenant: 'main', name: 'paid' } as never
+    return (await world.waits.keptEvents(topic, { limit: 1, now: time(1) })).events.length === 1
+  },
+  async 'lost-once-again'({ store }) {
+    const asks = { type: 'block:asked', data: { about: 'lost_step', reason: 'nobody heard of it' } } as const
+    const projection = { block: 0, ordinal: at(1, 60), state: 'waiting_approval', attempt: 1 } as const
+    await store.append(
+      step(run, '0', at(1, 60), { events: [{ ...asks, block: 0, block_id: 'b0' }] as never, projection }),
+    )
+    return (await store.events(run, 1, 1))[0]?.type === 'block:asked'
+  },
+  'outcome-of-another': ({ store, mutant }) => isReadAsItIs(store, mutant, STEP_OUTCOME),
+  'call-of-another': ({ store, mutant }) => isReadAsItIs(store, mutant, CALL_ORDER),
+  async 'step-begun-twice'({ store, mutant }) {
+    const { runs } = worldOf({ runs: store }, mutant, 'report-step')
+    const begins = { events: [{ type: 'step:started', data: { holder: 'x' } }] as never }
+    await runs.append(step(run, '0', at(1, 20), begins))
+    return !(await runs.append(step(run, '0', at(1, 20), begins))).ok
+  },
+}
+
+/** Kept of the first attempt of lane 0. */
+const KEY = `${run.run_id}/0/0/1/0`
+const STEP_OUTCOME = { v: 1, key: KEY, order_ref: 'r', artifacts: [], latency_ms: 1, stored_bytes: 0 }
+const CALL_ORDER = {
+  v: 1,
+  place: { tenant: 'main', run_id: run.run_id, block: 'b0', index: 0, attempt: 1, holder: 'x' },
+  opened_at: 1,
+  values: {},
+  step: {
+    ...{ v: 1, name: 'aws', hash: 'h', kind: 'native', inputs: {}, beside: {}, config: {}, feedback: [], key: KEY },
+    ...{ attempt: 1, timeout_ms: 1, room_bytes: 1 },
+  },
+}
+
+/** Whether it is still told as the first attempt's when its lane is at the second. */
+async function isReadAsItIs(store: RunStore, mutant: Mutant | undefined, kept: object): Promise<boolean> {
+  await store.append(step(run, '0', at(2, 10)))
+  const body = Buffer.from(JSON.stringify(kept))
+  const world = worldOf({ runs: store, objects: { get: async () => body } as never }, mutant, 'run-block')
+  await world.runs.head(run)
+  const read = await world.objects.get('main', 'objstore://main/1')
+  return Buffer.from(read).equals(body)
 }
 
 describe('every mutant breaks what it says', () => {
