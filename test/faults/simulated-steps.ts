@@ -63,9 +63,6 @@ export function createSimulatedSteps(parts: Parts): Steps {
         void sim.scheduler.turn().then(() => work(parts, start, twin, { begun, outcomes }))
       }
     },
-    // No block of the simulation is a container.
-    task: async () => ({}),
-    collect: async () => undefined,
   }
 }
 
