@@ -39,9 +39,9 @@ test('what is wrong is told with line, column and what was meant', async () => {
   writeFileSync(join(cwd, 'key.yaml'), written.replace('names:', 'name:'))
   const near = await sluice(['validate', 'near.yaml'], { cwd })
   expect(near.code).toBe(100)
-  expect(near.out).toMatch(/10:\d+ {2}gate_module_missing .*Did you mean "\.\/gates\/no-competitors\.ts"\?/)
+  expect(near.out).toMatch(/9:\d+ {2}gate_module_missing .*Did you mean "\.\/gates\/no-competitors\.ts"\?/)
   const key = await sluice(['validate', 'key.yaml'], { cwd })
-  expect(key.out).toMatch(/10:\d+ {2}unknown_key .*Did you mean "names"\?/)
+  expect(key.out).toMatch(/9:\d+ {2}unknown_key .*Did you mean "names"\?/)
 })
 
 test('a check is judged without a server, too', async () => {

@@ -111,8 +111,8 @@ describe('keys of providers', () => {
         .map(({ Action, Resource }) => [id.replace(/Role.*/, ''), String(Action), textOf(Resource)])
     })
     expect(readers).toEqual(
-      // Pre-gates are judged before a person is asked and before a child is opened: llm_review stands there too.
-      ['runblock', 'requestapproval', 'openchild'].flatMap((name) => [
+      // Pre-gates are judged before a person is asked and before a step, a wait or a child begins: llm_review stands there too.
+      ['runblock', 'openstep', 'requestapproval', 'openwait', 'openchild'].flatMap((name) => [
         [name, 'secretsmanager:GetSecretValue', SECRET],
         [name, 'ssm:GetParameter', PARAMETER],
       ]),

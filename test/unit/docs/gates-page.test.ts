@@ -41,7 +41,7 @@ export default defineGate({
   check({ params, port }) {
     const text = String(port(params.port)).toLowerCase()
     const found = params.names.filter((name) => text.includes(name.toLowerCase()))
-    return { passed: found.length === 0, reason: found.length === 0 ? 'names no competitor' : \\\`names \\\${found.join(', ')}\\\`, evidence: { found } }
+    return { passed: found.length === 0, reason: found.length === 0 ? 'names no competitor' : \`names \${found.join(', ')}\`, evidence: { found } }
   },
 })
 \`\`\`
