@@ -13,7 +13,7 @@ import type { HostContext } from '../handler.ts'
 import { carryGoal } from '../record/freeze-goal.ts'
 import { readPortValues, readProjections } from '../record/projections.ts'
 import { givenContext, MADE_KEYS, retriedValues } from '../runs/context.ts'
-import { createRun } from '../runs/create-run.ts'
+import { createRun, keptScripts } from '../runs/create-run.ts'
 import { endIfOverdue, endRun } from '../runs/end-run.ts'
 import { type AttemptEnd, toFailure } from './attempt-outcome.ts'
 import {
@@ -262,6 +262,7 @@ async function makeNext(call: BlockCall, { approval_id, mode, feedback_ref }: It
     run: { tenant: run.tenant, run_id },
     dag,
     dag_hash,
+    scripts: await keptScripts(world, run.tenant, dag),
     machine,
     context,
     overrides,

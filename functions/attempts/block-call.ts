@@ -255,3 +255,9 @@ export interface OpenQuestion extends AskedNote {
 export type PersonAnswer =
   | { readonly kind: 'yes'; readonly approval_id: string; readonly approval: HeadApproval; readonly words: string }
   | { readonly kind: 'no'; readonly code: 'ask_rejected' | 'ask_expired'; readonly reason: string }
+
+/** Bytes the run may still store. Fault LimitExceeded storage_quota: none. */
+export async function roomOf({ storage, world, head }: BlockCall): Promise<number> {
+  await storage.requireRoom(1)
+  return Math.max(0, world.settings.safety.max_run_bytes - (head.stored_bytes ?? 0))
+}

@@ -6,6 +6,7 @@ import { approvalId } from '../../shared/runs/ids.ts'
 import { ordinal, PHASE, readOrdinal, workingLeg } from '../../shared/runs/lane.ts'
 import type { Append, Appended, LeasePool, RunKey } from '../../shared/runs/run-store.ts'
 import type { BlockProjection } from '../../shared/runs/run-store-items.ts'
+import type { StepPlace } from '../../shared/steps/step-order.ts'
 import { leaseForAttempt, type ProviderLease } from '../provider-lease.ts'
 import { LEASE_MS, readOwnProjection, STEP_LEASE_MS } from '../record/projections.ts'
 import { chargeFor, recordEvents } from '../record/record-events.ts'
@@ -40,6 +41,15 @@ export interface Claimed {
   readonly seq: number
   /** Its place at its provider, until its calls are done. */
   readonly lease: ProviderLease
+}
+
+/** Where an attempt stands: what reports about it are judged by. */
+export function placeOfAttempt(
+  { run, block, item, e }: BlockCall,
+  { attempt, holder }: Pick<Claimed, 'attempt' | 'holder'>,
+): StepPlace {
+  const passed = { ...(item === undefined ? {} : { item }), ...(e === undefined ? {} : { e }) }
+  return { tenant: run.tenant, run_id: run.run_id, block: block.id, index: block.index, ...passed, attempt, holder }
 }
 
 /**

@@ -1,16 +1,16 @@
 import * as z from 'zod'
 import { Fault, MachineSignal } from '../../shared/errors.ts'
 import { portValues } from '../../shared/runs/block-inputs.ts'
-import type { StepOrder, StepPlace } from '../../shared/steps/step-order.ts'
+import type { StepOrder } from '../../shared/steps/step-order.ts'
 import type { Json } from '../../shared/text/json.ts'
 import { functionHandler, type HostContext } from '../handler.ts'
 import { MachineInputSchema, toRunKey } from '../record/pinned-run.ts'
 import { advanceBlock, failBlockOnFault, isOver, resumeAfterAnswer } from './advance.ts'
 import { type AttemptEnd, toFailure } from './attempt-outcome.ts'
-import { type BlockCall, openBlockCall } from './block-call.ts'
+import { type BlockCall, openBlockCall, roomOf } from './block-call.ts'
 import { type BlockReport, reportBlock, reportRecorded, retryBlock } from './block-report.ts'
 import { bounceFeedback } from './bounce.ts'
-import { type Claimed, claimAttempt, findNextAttempt } from './claim.ts'
+import { type Claimed, claimAttempt, findNextAttempt, placeOfAttempt } from './claim.ts'
 import { finishAttempt, skipBlock } from './end.ts'
 import { mayHaveItems } from './inputs.ts'
 import { askUnlessOver, type PreparedAttempt, prepareAttempt } from './prepare.ts'
@@ -147,19 +147,4 @@ function orderOf(call: BlockCall, attempt: number, { values, feedback, room_byte
     timeout_ms: Math.min(timeout_ms, call.world.settings.safety.max_block_ms),
     room_bytes,
   } satisfies StepOrder
-}
-
-/** Bytes the run may still store. Fault LimitExceeded storage_quota: none. */
-export async function roomOf({ storage, world, head }: BlockCall): Promise<number> {
-  await storage.requireRoom(1)
-  return Math.max(0, world.settings.safety.max_run_bytes - (head.stored_bytes ?? 0))
-}
-
-/** Where an attempt stands: what reports about it are judged by. */
-export function placeOfAttempt(
-  { run, block, item, e }: BlockCall,
-  { attempt, holder }: Pick<Claimed, 'attempt' | 'holder'>,
-): StepPlace {
-  const passed = { ...(item === undefined ? {} : { item }), ...(e === undefined ? {} : { e }) }
-  return { tenant: run.tenant, run_id: run.run_id, block: block.id, index: block.index, ...passed, attempt, holder }
 }

@@ -99,9 +99,21 @@ export async function createRun(
 async function keepScripts({ objects }: Pick<World, 'objects'>, { run, dag, scripts }: RunOrder): Promise<void> {
   for (const version of versionsOfDag(dag)) {
     const text = scripts?.get(version)
-    const body = text === undefined ? await objects.get(run.tenant, scriptRef(run.tenant, version)) : Buffer.from(text)
-    await objects.put(run.tenant, body)
+    if (text !== undefined) await objects.put(run.tenant, Buffer.from(text))
   }
+}
+
+/** Those of a run of the same document, made before. */
+export async function keptScripts(
+  { objects }: Pick<World, 'objects'>,
+  tenant: string,
+  dag: Dag,
+): Promise<ReadonlyMap<string, string>> {
+  const scripts = new Map<string, string>()
+  for (const version of versionsOfDag(dag)) {
+    scripts.set(version, Buffer.from(await objects.get(tenant, scriptRef(tenant, version))).toString('utf8'))
+  }
+  return scripts
 }
 
 function linksOf(order: RunOrder): Pick<Meta, 'continues' | 'retry_of' | 'root' | 'iterates' | 'pivots'> {

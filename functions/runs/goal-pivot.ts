@@ -8,7 +8,7 @@ import type { World } from '../../shared/world.ts'
 import { carryGoal } from '../record/freeze-goal.ts'
 import type { Pinned } from '../record/pinned-run.ts'
 import { givenContext, MADE_KEYS, retriedValues } from './context.ts'
-import { createRun, type RunOrder } from './create-run.ts'
+import { createRun, keptScripts, type RunOrder } from './create-run.ts'
 
 /** A person who asks for it with nothing to add gets the same run. */
 const NOTHING_TO_ADD = sha256(canonicalJson({}))
@@ -43,6 +43,7 @@ type PivotedRun = Pick<
   RunOrder,
   | 'dag'
   | 'dag_hash'
+  | 'scripts'
   | 'machine'
   | 'context'
   | 'overrides'
@@ -83,7 +84,7 @@ export async function preparePivotRun(
   const carried = { dag, context: others, made: MADE_KEYS, before: { run, meta } }
   const given = await givenContext(world, carried)
   return {
-    ...{ dag, dag_hash, machine, overrides, options },
+    ...{ dag, dag_hash, machine, overrides, options, scripts: await keptScripts(world, run.tenant, dag) },
     context: { ...others, ...(found === undefined ? {} : { task: found }), feedback: text, suggestions },
     pivots: { run_id: run.run_id, feedback_ref: ref },
     root: meta.root ?? run.run_id,

@@ -22,6 +22,7 @@ import { authoredParts, changesFromRetriedRun, requireAuthor } from './authoring
 import { beginRun, type RunRequest } from './begin-run.ts'
 import { childDocuments } from './child-documents.ts'
 import { givenContext, MADE_KEYS, requestKeys, retriedValues } from './context.ts'
+import { keptScripts } from './create-run.ts'
 import { type BoundDocument, bindDocument, type DocumentWorld, deployedDocument } from './documents.ts'
 import { prepareStartValues } from './start-values.ts'
 
@@ -135,9 +136,8 @@ async function editedOf(
 
 /** Results of a document that is edited are taken over block by block, as their hashes say. */
 async function documentOf(world: RetryWorld, { dag, meta }: Pinned, body: RetryRunBody) {
-  // Its scripts are kept by the run before.
-  if (body.dag === undefined) return { dag, dag_hash: meta.dag_hash, scripts: new Map<string, string>() }
-  return bindDocument(world, meta.tenant, body.dag, dag.name)
+  if (body.dag !== undefined) return bindDocument(world, meta.tenant, body.dag, dag.name)
+  return { dag, dag_hash: meta.dag_hash, scripts: await keptScripts(world, meta.tenant, dag) }
 }
 
 /**

@@ -92,7 +92,13 @@ const BY_CHOICE = {
   'telemetry.secrets': ({ telemetry = [] }: ChosenRights) => telemetry.map(secretStatement),
   'steps.start': ({ steps = [] }: ChosenRights, stack: Stack) => steps.flatMap((name) => startStatements(stack, name)),
   'steps.collect': ({ containers = [], tenants }: ChosenRights, stack: Stack, names: Names) =>
-    containers.length === 0 ? [] : [exchangeStatement(stack, names, tenants)],
+    containers.length === 0
+      ? []
+      : // ListBucket makes what a container did not leave 404; without it S3 says 403.
+        [
+          exchangeStatement(stack, names, tenants),
+          new PolicyStatement({ actions: ['s3:ListBucket'], resources: [stack.formatArn(s3(names, stack))] }),
+        ],
   'slack.call': ({ slack }: ChosenRights) => (slack === undefined ? [] : [secretStatement(slack.token)]),
 } as const
 type ByChoice = keyof typeof BY_CHOICE

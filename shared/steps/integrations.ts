@@ -71,12 +71,12 @@ const onObjects = (action: string): Integration => ({
 })
 
 const execution = (parameters: Parameters, at: DeployedAt): readonly CallRight[] => {
-  const machine = text(parameters, 'StateMachineArn')
+  const name = text(parameters, 'StateMachineArn')
   return [
-    { actions: ['states:StartExecution'], resources: [machine] },
+    { actions: ['states:StartExecution'], resources: [name] },
     {
       actions: ['states:DescribeExecution', 'states:StopExecution'],
-      resources: [`${machine.replace(':stateMachine:', ':execution:')}:*`],
+      resources: [`${name.replace(':stateMachine:', ':execution:')}:*`],
     },
     ruleOf('StepFunctionsGetEventsForStepFunctionsExecutionRule', at),
   ]

@@ -186,7 +186,7 @@ const PROMISES: Readonly<Record<string, (place: Place) => Promise<boolean>>> = {
     const first = { at: time(1), payload: { value: 'first' } } as never
     const waits = { callback: async () => first, keepCallback: async () => first }
     const world = worldOf({ waits: waits as never }, mutant, 'answer-callback')
-    return (await world.waits.callback(run, { block: 'b', epoch: 0 })) === first
+    return (await world.waits.callback(run, { block: 0, epoch: 0 })) === first
   },
   async 'kept-passed-over'({ mutant }) {
     const waits = { keptEvents: async () => ({ events: [{ id: 'e' }] }) }
@@ -196,7 +196,7 @@ const PROMISES: Readonly<Record<string, (place: Place) => Promise<boolean>>> = {
   },
   async 'lost-once-again'({ store }) {
     const asks = { type: 'block:asked', data: { about: 'lost_step', reason: 'nobody heard of it' } } as const
-    const projection = { block: 0, ordinal: at(1, 60), state: 'waiting_approval', attempt: 1 } as const
+    const projection = { block: 0, ordinal: at(1, 60), state: 'paused_approval', attempt: 1 } as const
     await store.append(
       step(run, '0', at(1, 60), { events: [{ ...asks, block: 0, block_id: 'b0' }] as never, projection }),
     )

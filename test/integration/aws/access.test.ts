@@ -80,7 +80,10 @@ test('only start-run starts executions, a machine those of parts, and only it ma
       resources: ['states:stateMachine:sluice-dev-x-*'],
     })),
   )
+  // Of a container: what begins its task, and what it works as.
+  const container = ['begin', 'task'].map((part) => expect.stringMatching(`^iam::<AccountId>:role/sluice-dev-${part}-`))
   expect(who('iam:PassRole').map(({ who: name, resources }) => [name, resources])).toEqual([
+    ['(every state machine)', container],
     ['start-run', ['iam::<AccountId>:role/sluice-dev-machines-<Region>']],
   ])
   expect(who('dynamodb:Scan').concat(who('s3:DeleteObject'))).toEqual([])

@@ -1,4 +1,5 @@
 import { ServicesSettingsSchema } from '../../../shared/services/settings.ts'
+import { ContainersSettingsSchema } from '../../../shared/steps/native-settings.ts'
 import { StepsSettingsSchema } from '../../../shared/steps/settings.ts'
 import { assembled } from './assembled.ts'
 import type { Assembly } from './assembly.ts'
@@ -6,7 +7,7 @@ import { slackSettings } from './slack-settings.ts'
 import { telemetrySettings } from './telemetry-settings.ts'
 import { webhookSettings } from './webhook-settings.ts'
 
-/** With everything that brings rights of its own: bearer tokens, a workspace, a webhook, a service, a collector of spans, anchors, a step, events of EventBridge. */
+/** With everything that brings rights of its own: bearer tokens, a workspace, a webhook, a service, a collector of spans, anchors, a step, a container, events of EventBridge. */
 export function assembledWithAll(): Promise<Assembly> {
   const audit = { anchor: 's3-object-lock', retention_days: 365 } as const
   const secret = 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:sluice/crm-AbCdEf'
@@ -19,6 +20,12 @@ export function assembledWithAll(): Promise<Assembly> {
     telemetry: telemetrySettings(),
     audit,
     steps: StepsSettingsSchema.parse({ './steps/notify.js': { grants } }),
+    containers: ContainersSettingsSchema.parse({
+      indexer: {
+        image: 'acme/indexer:1',
+        aws: { cluster: 'arn:aws:ecs:eu-central-1:111122223333:cluster/main', subnets: ['subnet-0123456789abcdef0'] },
+      },
+    }),
     events: { bus: 'default', pattern: { source: ['com.example.orders'] } },
   }
   return assembled({ 'sluice:auth': 'token' }, settings, PROJECT)
@@ -28,6 +35,9 @@ const PROJECT = {
   'steps/notify.js': `import { defineStep } from 'sluice'
 import * as z from 'zod'
 export default defineStep({ inputs: z.object({}), outputs: z.object({ done: z.boolean() }), run: () => ({ done: true }) })
+`,
+  'dags/indexes.yaml': `name: indexes
+blocks: [{ id: index, mode: deterministic, deterministic: { handler: container, config: { container: indexer } } }]
 `,
   'dags/notifies.yaml': `name: notifies
 blocks: [{ id: notify, mode: deterministic, deterministic: { handler: ./steps/notify.js } }]
