@@ -16,7 +16,14 @@ import { toFailure } from './attempt-outcome.ts'
 import { type BlockCall, roomOf } from './block-call.ts'
 import { type BlockReport, reportBlock, reportRecorded, retryBlock } from './block-report.ts'
 import { bounceFeedback } from './bounce.ts'
-import { claimAttempt, findNextAttempt, loseAttempt, type OpenAttempt, placeOfAttempt, recordPreGateVerdicts } from './claim.ts'
+import {
+  claimAttempt,
+  findNextAttempt,
+  loseAttempt,
+  type OpenAttempt,
+  placeOfAttempt,
+  recordPreGateVerdicts,
+} from './claim.ts'
 import { finishAttempt, skipBlock } from './end.ts'
 import { mayHaveItems } from './inputs.ts'
 import { askUnlessOver, type PreparedAttempt, prepareAttempt } from './prepare.ts'
