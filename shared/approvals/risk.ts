@@ -1,4 +1,5 @@
 import type { Block, Dag } from '../dag/dag.ts'
+import { isNativeHandler, type NativeHandler } from '../dag/native-call.ts'
 import { withBlocksAfter } from '../dag/order.ts'
 import { leafChecks } from '../gates/check-composition.ts'
 import { asksWaiver } from '../runs/approval.ts'
@@ -146,6 +147,7 @@ function ofWork(block: Block): readonly Effect[] {
   if (block.mode === 'dag') return [{ kind: 'child', words: `starts child run ${block.dag.name}` }]
   if (block.mode === 'research') return [{ kind: 'child', words: 'starts a research run' }]
   if (block.mode !== 'deterministic') return []
+  if (isNativeHandler(block.handler)) return [ofCall(block.handler, block.config)]
   const { name, to } = block.config
   switch (block.handler) {
     case 'write-artifact':
@@ -164,6 +166,13 @@ function ofWork(block: Block): readonly Effect[] {
     default:
       return []
   }
+}
+
+function ofCall(handler: NativeHandler, config: Readonly<Record<string, unknown>>): Effect {
+  if (handler === 'lambda') return { kind: 'request', words: `has AWS invoke function ${String(config.function)}` }
+  if (handler === 'container') return { kind: 'command', words: `runs container ${String(config.container)}` }
+  const of = config.resource === undefined ? '' : ` of ${String(config.resource)}`
+  return { kind: 'request', words: `has AWS make the call ${String(config.call)}${of}` }
 }
 
 /** What the rules of the inbox look at of a question. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { approvalRisk } from '../../../shared/approvals/risk.ts'
 import { compileDag } from '../../../shared/compile/compile-dag.ts'
 import { parseDag, stepsNamed } from '../../../shared/document/parse.ts'
 import { SettingsSchema } from '../../../shared/settings/settings.ts'
@@ -250,4 +251,18 @@ test('compileDag() writes a state for the call itself, whose text holds nothing 
   ])
   expect(definition.States._call_a).toMatchSnapshot()
   expect(text).not.toContain('Secret_text')
+})
+
+test('who approves is told what AWS is to do', () => {
+  const wordsOf = (handler: string, config: object) => {
+    const parsed = parseDag(block(handler, config))
+    if (!parsed.ok) throw new Error(parsed.errors[0]?.message)
+    const cost = { spent: { tokens: 0, usd: 0, unpriced: [] }, to_come: { unpriced: [] } } as never
+    return approvalRisk({ question: { block_id: 'a', about: 'dispatch' } as never, coming: parsed.dag.blocks, cost })
+  }
+  expect(wordsOf('lambda', { function: 'resize' })).toMatchObject({ level: 'medium' })
+  expect(wordsOf('container', { container: 'parser' }).because[0]).toBe('block a runs container parser')
+  expect(wordsOf('aws', { call: 'sqs:sendMessage', resource: 'tickets' }).because[0]).toBe(
+    'block a has AWS make the call sqs:sendMessage of tickets',
+  )
 })
