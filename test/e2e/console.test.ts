@@ -177,7 +177,7 @@ describe.skipIf(chromium === undefined)('the console, in Chromium', () => {
   })
 
   test('what is not as deployed is read before the question, and again in the dialog that decides', async () => {
-    const body = { name: 'asking', inputs: { text: 'as it is' }, overrides: { 'send.body': 'another text' } }
+    const body = { dag: ASKING, inputs: { text: 'as it is' }, overrides: { 'send.body': 'another text' } }
     const headers = { 'content-type': 'application/json' }
     const started = await fetch(`${url}/api/dag/run`, { method: 'POST', headers, body: JSON.stringify(body) })
     const { run_id } = (await started.json()) as { readonly run_id: string }
