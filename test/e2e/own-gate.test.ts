@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sluice } from './run-cli.ts'
+import { sluice, spawnSluice } from './run-cli.ts'
 
 /** "A gate of your own" in docs/gates.md, word for word, in a folder outside this repository with nothing installed. */
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/gates.md'), 'utf8')
@@ -47,6 +47,7 @@ test('what is wrong is told with line, column and what was meant', async () => {
 test('a check is judged without a server, too', async () => {
   const check = { type: './gates/no-competitors.ts', port: 'reply', names: ['Acme'] }
   const stdin = `${JSON.stringify({ id: 1, check, outputs: { reply: 'Acme!' } })}\n`
-  const { out } = await sluice(['gates', 'check', '--ndjson'], { cwd, stdin })
+  const { out, err } = await spawnSluice(['gates', 'check', '--ndjson'], { cwd, stdin })
+  expect(err).toBe('')
   expect(JSON.parse(out)).toMatchObject({ id: 1, passed: false, status: 'failed', reason: 'names Acme' })
 })
