@@ -2,7 +2,7 @@ import type { Json } from '../text/json.ts'
 import type { KnownSteps } from './described-step.ts'
 import type { StepOutcome, StepStart } from './step-order.ts'
 
-/** Code of the project that blocks run (docs/steps.md). Suite: test/conformance/steps-suite.ts. */
+/** Code of the project that blocks run (docs/steps.md). Tests: test/integration/steps, test/aws/steps.test.ts. */
 export interface Steps {
   /**
    * What this place knows of steps by the names documents give them, or in words why there is none of a name. Code that was
