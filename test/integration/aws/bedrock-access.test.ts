@@ -22,8 +22,10 @@ const IMPORTED = 'arn:aws:bedrock:eu-central-1:000000000000:imported-model/def45
 /** With execute-subqueries, which asks for embeddings through the same port; it has no right to call a model of Bedrock. */
 const HOLDERS = [
   'run-block',
+  'open-step',
   'request-approval',
   'open-child',
+  'open-wait',
   'nl-classify',
   'route-search',
   'execute-subqueries',
@@ -82,7 +84,7 @@ function toldOf(stated: readonly Statement[] = []): readonly string[] {
 describe('the right to ask models of Bedrock', () => {
   test('is of what dispatches or judges by a model, on exactly the models the settings list', () => {
     const of = new Map([...statements()].filter(([name]) => !STAGES.includes(name)))
-    expect([...of.keys()]).toEqual(['runblock', 'requestapproval', 'openchild'])
+    expect([...of.keys()]).toEqual(['runblock', 'openstep', 'requestapproval', 'openwait', 'openchild'])
     const [first, ...others] = [...of.values()]
     expect(toldOf(first).toSorted()).toEqual(
       [

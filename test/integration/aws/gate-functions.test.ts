@@ -52,6 +52,8 @@ describe('net-gate', () => {
   test('is called by those that judge gates, by who tells a webhook of an answer, and by nobody else', () => {
     expect(callersOf(plain, 'net-gate')).toEqual([
       'openchild',
+      'openstep',
+      'openwait',
       'replaywebhook',
       'requestapproval',
       'runblock',
@@ -75,7 +77,7 @@ describe('shell-gate', () => {
       Environment: { Variables: { STAGE: 'dev' } },
     })
     expect(policiesOf(withShell, 'shell-gate')).toEqual(['logs', 'traces'])
-    expect(callersOf(withShell, 'shell-gate')).toEqual(['openchild', 'requestapproval', 'runblock'])
+    expect(callersOf(withShell, 'shell-gate')).toEqual(['openchild', 'openstep', 'openwait', 'requestapproval', 'runblock'])
   })
 
   test('is the only one with reserved concurrency where the settings keep none free', () => {
