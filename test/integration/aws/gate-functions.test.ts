@@ -77,7 +77,13 @@ describe('shell-gate', () => {
       Environment: { Variables: { STAGE: 'dev' } },
     })
     expect(policiesOf(withShell, 'shell-gate')).toEqual(['logs', 'traces'])
-    expect(callersOf(withShell, 'shell-gate')).toEqual(['openchild', 'openstep', 'openwait', 'requestapproval', 'runblock'])
+    expect(callersOf(withShell, 'shell-gate')).toEqual([
+      'openchild',
+      'openstep',
+      'openwait',
+      'requestapproval',
+      'runblock',
+    ])
   })
 
   test('is the only one with reserved concurrency where the settings keep none free', () => {
