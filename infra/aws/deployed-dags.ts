@@ -11,6 +11,8 @@ import type { ProjectGates } from '../../shared/gates/project-gates.ts'
 import type { MachineText } from '../../shared/runs/machine.ts'
 import type { KnownSteps } from '../../shared/steps/described-step.ts'
 import type { DagError } from '../../shared/text/document-problems.ts'
+import { readYaml } from '../../shared/text/yaml.ts'
+import { askGates } from '../modules/ask-gates.ts'
 import { machineSlug } from './names.ts'
 
 /** A document of dags/ as it is deployed: a machine of its own, and its text inside start-run's bundle. */
@@ -42,14 +44,34 @@ export function readDeployedDags(
   steps: KnownSteps = {},
   project?: ProjectGates,
 ): readonly DeployedDag[] {
-  const files = readdirSync(dir)
-    .filter((file) => /\.ya?ml$/.test(file))
-    .sort()
-  const dags = files.map((file) =>
-    readDag(join(dir, file), relative(cwd, join(dir, file)), place, { steps, ...(project && { project }) }),
+  const dags = documentsIn(dir).map((path) =>
+    readDag(path, relative(cwd, path), place, { steps, ...(project && { project }) }),
   )
   refuseClashes(dags)
   return dags
+}
+
+function documentsIn(dir: string): readonly string[] {
+  const files = readdirSync(dir).filter((file) => /\.ya?ml$/.test(file))
+  return files.sort().map((file) => join(dir, file))
+}
+
+/** The gates of the project in `root` that the documents of these folders, or gates of tasks, name: as they are now. */
+export async function projectGatesOf(
+  root: string,
+  folders: readonly string[],
+  task_gates: readonly unknown[],
+): Promise<ProjectGates> {
+  const written = folders.flatMap(documentsIn).map((file) => readYaml(readFileSync(file, 'utf8')).source.value)
+  return askGates(root, [...written, task_gates])
+}
+
+/** What functions that check documents carry. */
+export function gateScripts({ modules }: ProjectGates): Readonly<Record<string, { text: string; hash: string }>> {
+  const found = [...modules].flatMap(([path, module]) => {
+    return module.ok ? [[path, { text: module.text, hash: module.hash }] as const] : []
+  })
+  return Object.fromEntries(found)
 }
 
 /** Code of the project that documents name, as it is now. */

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { describeModule } from '../../functions/steps/describe-module.ts'
 import { Fault } from '../../shared/errors.ts'
@@ -73,6 +73,7 @@ function withNear(root: string, name: string, error: Fault): string {
   const words = error.message.replace(/^Cannot take module "[^"]*": /, '')
   if (error.code !== 'module_unreadable') return words
   const folder = join(root, name, '..')
+  if (!existsSync(folder)) return words
   const there = readdirSync(folder, { withFileTypes: true, encoding: 'utf8' }).filter((entry) => entry.isFile())
   const names = there.map((entry) => `./${relative(root, join(folder, entry.name)).split(sep).join('/')}`)
   return [words, didYouMean(suggest(name, names))].filter((part) => part !== undefined).join(' ')
