@@ -51,3 +51,11 @@ test('a check is judged without a server, too', async () => {
   expect(err).toBe('')
   expect(JSON.parse(out)).toMatchObject({ id: 1, passed: false, status: 'failed', reason: 'names Acme' })
 })
+
+test('a step whose folder is not there is told with line and column', async () => {
+  const block = '{ id: a, mode: deterministic, deterministic: { handler: ./nowhere/a.ts } }'
+  writeFileSync(join(cwd, 'nowhere.yaml'), `name: nowhere\nblocks:\n  - ${block}\n`)
+  const { code, out } = await sluice(['validate', 'nowhere.yaml'], { cwd })
+  expect(code).toBe(100)
+  expect(out).toMatch(/3:\d+ {2}unknown_step .*there is no such file below the folder of sluice\.yaml/)
+})
