@@ -175,6 +175,75 @@ export interface AgentRoute {
   readonly specific?: string
 }
 
+/** A gate on a tool's call: it judges the arguments, or, `after`, what came back before the model sees it. */
+export interface ToolGate extends GateUse {
+  readonly after: boolean
+}
+
+/** When a person is asked before a tool is called. */
+export interface ToolApproval {
+  /** Expression over `args`; absent = always. */
+  readonly when?: string
+  /** A template over `args`. */
+  readonly prompt: string
+  readonly approvers: readonly string[]
+  readonly quorum: number
+  readonly timeout_sec: number
+  /** Arguments the person may change. */
+  readonly edit: readonly string[]
+  /** A person may allow the tool for the rest of the run. */
+  readonly allow_rest: boolean
+}
+
+/** What of a tool a run is pinned to. */
+export interface ToolPin {
+  readonly description: string
+  /** A JSON Schema of an object. */
+  readonly input_schema: Json
+  /** Hex sha256 of name, description and schema, as they were told. */
+  readonly hash: string
+  /** Of a step of the project. */
+  readonly step?: StepPin
+  /** Of a step or document: what it gives. */
+  readonly outputs?: Readonly<Record<string, OutputPort>>
+}
+
+/** One tool an agent may call (docs/agents.md). */
+export interface ToolUse {
+  /** `server.tool`, `./steps/x.ts`, `dag.NAME`, or one of ours: `graph.search`. */
+  readonly use: string
+  readonly kind: 'mcp' | 'step' | 'dag' | 'builtin'
+  /** As the model is shown it: unique among those of its agent. */
+  readonly name: string
+  /** `write`: it changes something outside; one whose outcome is not known is not done again without a person. */
+  readonly effect: 'read' | 'write'
+  /** Doing it twice with the same key is doing it once. */
+  readonly idempotent: boolean
+  /** What it gives was written by others: it is shown to the model as data. */
+  readonly untrusted: boolean
+  readonly gates: readonly ToolGate[]
+  readonly approval?: ToolApproval
+  /** Calls of the tool in one pass of the block, the refused ones among them. */
+  readonly max_calls?: number
+  readonly timeout_ms: number
+  /** Of a step. */
+  readonly config: Readonly<Record<string, Json>>
+  /** Of a run's document. */
+  readonly pin?: ToolPin
+}
+
+/** What makes an agent one that acts. */
+export interface Acting {
+  readonly tools: readonly ToolUse[]
+  readonly max_turns: number
+  /** Calls of one turn that run side by side. */
+  readonly max_parallel: number
+  /** Calls that gates or people may refuse before the block fails. */
+  readonly max_refused: number
+  /** What `write` tools are after something untrusted was read. */
+  readonly taint: 'approve' | 'forbid' | 'off'
+}
+
 /** Either provider and model, or a route that is bound to an agent at run start (shared/document/bind-agents.ts). */
 export interface Agent {
   /** '' where the document does not name one: then there is a route, and binding fills in the found agent's. */
@@ -188,6 +257,8 @@ export interface Agent {
   readonly prompt?: string
   readonly system?: string
   readonly model_params: Readonly<Record<string, Json>>
+  /** Absent = it asks once and calls nothing. */
+  readonly acting?: Acting
 }
 
 /** What of its step a block of a run is pinned to (docs/steps.md). */

@@ -1,13 +1,67 @@
 import type { PortType } from '../dag/dag.ts'
 import type { Json } from '../text/json.ts'
 
+/** A tool as a model is shown it. */
+export interface ToolOffer {
+  /** `[a-zA-Z0-9_-]{1,64}`, unique among those offered. */
+  readonly name: string
+  readonly description: string
+  /** A JSON Schema of an object. */
+  readonly input_schema: Json
+}
+
+/** A model asks for a tool to be called. */
+export interface ToolRequest {
+  /** The provider's own; what comes back names it. */
+  readonly id: string
+  /** As it was offered, or what the model made of it. */
+  readonly tool: string
+  /** As the model wrote it: JSON of an object, or what it took for that. */
+  readonly arguments: string
+}
+
+/** A file that a message carries beside its text. */
+export interface MessageFile {
+  readonly name: string
+  readonly media_type: string
+  readonly bytes: Uint8Array
+}
+
+/** What came after the first prompt, in order: of an agent that calls tools. */
+export type Message =
+  | { readonly role: 'user'; readonly text: string }
+  | {
+      readonly role: 'assistant'
+      readonly text: string
+      readonly calls: readonly ToolRequest[]
+      /** What the same provider wants to see again (signatures of its reasoning); nobody else reads it. */
+      readonly opaque?: Json
+    }
+  /** Answers the call of this id of the assistant's message before it. */
+  | {
+      readonly role: 'tool'
+      readonly id: string
+      readonly tool: string
+      readonly text: string
+      readonly is_error: boolean
+    }
+
 /**
  * The provider adapter contract (docs/providers.md, "Every dispatch"). One dispatch is
  * one attempt's call; retries belong to the block's policy, never to an adapter.
  */
 export interface DispatchRequest {
   readonly system?: string
+  /** The first message of the user. */
   readonly prompt: string
+  /** Files that go with the prompt; an adapter that cannot send one refuses: InvalidInput provider_invalid. */
+  readonly files?: readonly MessageFile[]
+  /** What followed the prompt. */
+  readonly conversation?: readonly Message[]
+  /** Tools the model may call; one that cannot be offered any refuses: InvalidInput provider_no_tools. */
+  readonly tools?: readonly ToolOffer[]
+  /** Hears each piece of the answer's text as it comes, where the adapter reads a stream. Throws nothing. */
+  readonly on_text?: (piece: string) => void
   /** As written in the document; an adapter that has no models reports it as not used. */
   readonly model: string
   readonly params: Readonly<Record<string, Json>>
@@ -33,6 +87,10 @@ export interface DispatchAnswer {
   /** The model that answered, as the provider names it. */
   readonly model: string
   readonly finish_reason: string
+  /** Tools it wants called before it goes on; none of an answer that is the last. */
+  readonly calls?: readonly ToolRequest[]
+  /** For the next request's assistant message. */
+  readonly opaque?: Json
   /** The answer's own, where the provider gives it one. */
   readonly id?: string
   /** One sentence for the event log when the answer did not come from the model asked for. */

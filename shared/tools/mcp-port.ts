@@ -1,0 +1,48 @@
+import type { Json } from '../text/json.ts'
+
+/** A tool as a server of the Model Context Protocol tells of it. */
+export interface McpTool {
+  readonly name: string
+  readonly description: string
+  /** A JSON Schema of an object. */
+  readonly input_schema: Json
+}
+
+/** What a call of one came to. */
+export interface McpResult {
+  /** Its texts, one after the other; what is no text is told by its kind and size. */
+  readonly text: string
+  /** `structuredContent`, where it gave some. */
+  readonly structured?: Json
+  /** The tool says of itself that it failed. */
+  readonly is_error: boolean
+}
+
+/**
+ * Servers of the Model Context Protocol under `mcp_servers` in sluice.yaml (docs/agents.md). Nothing a server says changes
+ * what is allowed: that is the settings' and the document's.
+ */
+export interface McpServers {
+  /** Names of the configured servers. */
+  names(): readonly string[]
+  /**
+   * The tools that the settings allow of a server, as it tells of them now. Fault InvalidInput unknown_mcp_server,
+   * Unavailable mcp_unavailable (facts.retry_after_ms where it said so), InvalidInput mcp_invalid.
+   */
+  tools(server: string, signal: AbortSignal): Promise<readonly McpTool[]>
+  /**
+   * Calls one tool once, after it was compared with what the run froze (`expected`, a hash by `toolHash`): Fault Rejected
+   * tool_changed where it differs, with both descriptions in facts. Faults of a server that cannot be reached are as with
+   * `tools`; a call whose answer was lost is Unavailable mcp_answer_lost.
+   */
+  call(server: string, call: McpCall): Promise<McpResult>
+}
+
+export interface McpCall {
+  readonly tool: string
+  readonly expected: string
+  readonly args: Readonly<Record<string, Json>>
+  /** The same for the same attempt; sent as `_meta` for servers that dedupe. */
+  readonly key: string
+  readonly signal: AbortSignal
+}
