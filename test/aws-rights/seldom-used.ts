@@ -16,6 +16,8 @@ export const SELDOM_USED: Readonly<Record<string, readonly string[]>> = {
     '* objects.get s3:ListBucket',
     '* search.read s3:ListBucket',
     'index-graph index.publish s3:ListBucket',
+    '* objects s3:ListBucket',
+    'run-block steps.collect s3:ListBucket',
   ],
   'The links of an entity are written, and taken away, where it has some; those of a loop lead nowhere.': [
     'start-run graph dynamodb:BatchWriteItem',
@@ -34,6 +36,8 @@ export const SELDOM_USED: Readonly<Record<string, readonly string[]>> = {
       'run-block tokens.read dynamodb:GetItem',
       'request-approval tokens.read dynamodb:GetItem',
       'open-child tokens.read dynamodb:GetItem',
+      'open-step tokens.read dynamodb:GetItem',
+      'open-wait tokens.read dynamodb:GetItem',
     ],
   'What is tried again is a deployed document: its machine is found by its alias.': [
     'retry-run machine.named states:DescribeStateMachineAlias',
@@ -56,6 +60,18 @@ export const SELDOM_USED: Readonly<Record<string, readonly string[]>> = {
     '* shell.run lambda:InvokeFunction',
     'request-approval secrets.read secretsmanager:GetSecretValue',
     'open-child secrets.read secretsmanager:GetSecretValue',
+    'open-step secrets.read secretsmanager:GetSecretValue',
+    'open-wait secrets.read secretsmanager:GetSecretValue',
+  ],
+  'Containers run on no machine here: what stands for one reads and leaves its files past the door.': [
+    '* exchange s3:GetObject',
+    '* exchange s3:PutObject',
+    '* exchange s3:ListBucket',
+    '* grants s3:GetObject',
+  ],
+  'A step that works for longer than its tests do says so; what it says that is too large for an event is kept.': [
+    'report-step machine.beat states:SendTaskHeartbeat',
+    'report-step objects.put s3:PutObject',
   ],
   'Bedrock’s stand-in is asked at an address of its own, past the door.': [
     '* models.ask bedrock:InvokeModel',
@@ -70,6 +86,8 @@ export const SELDOM_USED: Readonly<Record<string, readonly string[]>> = {
     'sweep objects.get s3:GetObject',
     'close-module machine.answer states:SendTaskSuccess',
     'release-starts outbox.nudge lambda:InvokeFunction',
+    'open-step outbox.nudge lambda:InvokeFunction',
+    'run-block waits.forget dynamodb:DeleteItem',
     'verify-run runs dynamodb:BatchGetItem',
   ],
 }
