@@ -26,6 +26,10 @@ export const LIMITS = {
   /** Items of a `foreach`, and of them at work at once (an inline Map runs no more). */
   foreach_items: 1_000,
   foreach_concurrency: 40,
+  /** Tools of an agent, its turns, and calls of one turn (docs/adr/0075). */
+  agent_tools: 64,
+  agent_turns: 200,
+  agent_calls_per_turn: 64,
   /** Bounces of one rule: each runs its hull again. */
   max_bounces: 100,
   /** Blocks that run again together. */

@@ -180,18 +180,13 @@ export interface ToolGate extends GateUse {
   readonly after: boolean
 }
 
-/** When a person is asked before a tool is called. */
+/** When a person is asked before a tool is called, and who. */
 export interface ToolApproval {
   /** Expression over `args`; absent = always. */
   readonly when?: string
-  /** A template over `args`. */
-  readonly prompt: string
-  readonly approvers: readonly string[]
-  readonly quorum: number
-  readonly timeout_sec: number
-  /** Arguments the person may change. */
-  readonly edit: readonly string[]
-  /** A person may allow the tool for the rest of the run. */
+  /** Its prompt is a template over `args`, and `edit` names arguments. */
+  readonly policy: ApprovalPolicy
+  /** Who says yes may say it for every later call of the tool in the run. */
   readonly allow_rest: boolean
 }
 

@@ -1,4 +1,4 @@
-import type { Block, GateComposition, GateUse } from '../dag/dag.ts'
+import type { Block, GateComposition, GateUse, ToolGate } from '../dag/dag.ts'
 import { readComposedCheck } from '../gates/check-composition.ts'
 import type { Program } from '../gates/compile-programs.ts'
 import type { Gate } from '../gates/gate.ts'
@@ -9,6 +9,7 @@ import type { Json } from '../text/json.ts'
 import { notAllowedProblem } from '../text/schema-issues.ts'
 import type { Path } from '../text/source-position.ts'
 import { describeValue, didYouMean, listed, quoted, suggest } from '../text/wording.ts'
+import { TOOL_GATES } from '../tools/tool-gates.ts'
 import { findAgent } from './bind-agents.ts'
 import type { BlockPorts } from './ports.ts'
 import {
@@ -71,6 +72,26 @@ export function readItemGates(
   return list.flatMap((gate, index) => readGate(place, gate, [...path, index]))
 }
 
+/** Gates on a tool's calls: they read arguments, or with `after` also what came back; which there are, the tool says. */
+export function readToolGates(reading: Reading, given: Json | undefined, path: Path): readonly ToolGate[] {
+  const list = given === undefined ? [] : (readList(reading, given, path) ?? [])
+  checkCount(reading, list.length, path)
+  const place = { reading, phase: 'tool' as const, names: [], taken: new Set(TOOL_GATES), ports: ANY_PORT, routing: [] }
+  return list.flatMap((one, index): readonly ToolGate[] => {
+    const at = [...path, index]
+    const mapping = readMapping(reading, one, at)
+    if (mapping === undefined) return []
+    const { after, ...gate } = mapping
+    if (after !== undefined && typeof after !== 'boolean') {
+      const say: Problem['say'] = ({ place }) => ({ text: `${place} is ${describeValue(after)}; allowed are true and false` })
+      reading.problems.push({ code: 'wrong_type', path: [...at, 'after'], say })
+    }
+    return readGate(place, gate, at).map((use) => ({ ...use, after: after === true }))
+  })
+}
+
+const ANY_PORT = { has: () => true, [Symbol.iterator]: () => [].values() }
+
 function checkCount({ problems }: Reading, count: number, path: Path): void {
   if (count <= LIMITS.gates_per_block) return
   const text = `has ${count} gates; the limit is ${LIMITS.gates_per_block}`
@@ -85,7 +106,7 @@ interface GatePosition {
   readonly names: string[]
   /** Names of both phases so far: a verdict is known by its gate's name. */
   readonly taken: Set<string>
-  readonly ports: ReadonlySet<string>
+  readonly ports: Pick<ReadonlySet<string>, 'has'> & Iterable<string>
   /** Gates with `on_fail: route`. */
   readonly routing: RoutingGate[]
 }
@@ -113,25 +134,45 @@ function readGate(place: GatePosition, given: Json, path: Path): readonly GateUs
     taken.add(name)
   }
   if (name !== undefined && section.on_fail === 'route') place.routing.push({ name, path: [...path, 'on_fail'] })
-  if (phase === 'item') refuseForItems(reading, section.on_fail, [...path, 'on_fail'])
+  if (phase === 'item' || phase === 'tool') refuseForItems(reading, phase, section.on_fail, [...path, 'on_fail'])
   const check = readCheck(place, section.check, [...path, 'check'])
   if (name === undefined || check === undefined) return []
-  const on_fail = section.on_fail ?? (phase === 'pre' ? 'fail' : 'retry')
+  const on_fail = section.on_fail ?? (phase === 'pre' || phase === 'tool' ? 'fail' : 'retry')
   const use: GateUse = { name, check, ...(error === undefined ? {} : { error }), on_fail }
-  reading.gate_uses.push({ use, phase, path: [...path, 'check'] })
+  if (phase !== 'tool') reading.gate_uses.push({ use, phase, path: [...path, 'check'] })
   return [use]
 }
 
-const NOT_OF_ITEMS: Readonly<Partial<Record<GateUse['on_fail'], readonly [why: string, hint: string]>>> = {
-  route: ['an item goes nowhere by itself', 'Route from a post-gate, which sees the items of all.'],
-  ask: ['nobody is asked item by item', 'Ask from a post-gate, which sees the items of all.'],
+type Refused = Readonly<Partial<Record<GateUse['on_fail'], readonly [why: string, hint: string]>>>
+
+const REFUSED: Readonly<Record<'item' | 'tool', { readonly refused: Refused; readonly allowed: string }>> = {
+  item: {
+    refused: {
+      route: ['an item goes nowhere by itself', 'Route from a post-gate, which sees the items of all.'],
+      ask: ['nobody is asked item by item', 'Ask from a post-gate, which sees the items of all.'],
+    },
+    allowed: '"retry", "fail" and "warn"',
+  },
+  tool: {
+    refused: {
+      route: ['a call goes nowhere by itself', 'Route from a post-gate of the block.'],
+      retry: ['the model makes the call again, or another, as it is told why', 'Remove it: a refusal is told to the model.'],
+    },
+    allowed: '"fail", "ask" and "warn"',
+  },
 }
 
-function refuseForItems({ problems }: Reading, onFail: GateUse['on_fail'] | undefined, path: Path): void {
-  const refused = onFail === undefined ? undefined : NOT_OF_ITEMS[onFail]
-  if (refused === undefined) return
-  const [why, hint] = refused
-  const text = `is "${onFail}", but ${why}; allowed are "retry", "fail" and "warn"`
+function refuseForItems(
+  { problems }: Reading,
+  phase: 'item' | 'tool',
+  onFail: GateUse['on_fail'] | undefined,
+  path: Path,
+): void {
+  const { refused, allowed } = REFUSED[phase]
+  const found = onFail === undefined ? undefined : refused[onFail]
+  if (found === undefined) return
+  const [why, hint] = found
+  const text = `is "${onFail}", but ${why}; allowed are ${allowed}`
   problems.push({ code: 'invalid_value', path, say: ({ place }) => ({ text: `${place} ${text}`, hint }) })
 }
 
@@ -230,6 +271,7 @@ const WHERE: Readonly<Record<GatePosition['phase'], string>> = {
   pre: 'inputs',
   post: 'inputs and outputs',
   item: 'inputs (the item is one), and outputs',
+  tool: 'arguments',
 }
 
 function refusePort({ reading, phase, ports }: GatePosition, check: Mapping, port: string, path: Path): void {

@@ -9,6 +9,7 @@ import type { Problem } from '../text/document-problems.ts'
 import type { Json } from '../text/json.ts'
 import { type Path, pathText } from '../text/source-position.ts'
 import { describeValue, didYouMean, listed, quoted, suggest } from '../text/wording.ts'
+import { readActing } from './agent-tools.ts'
 import { findAgent } from './bind-agents.ts'
 import { readNativeCall } from './native-calls.ts'
 import type { Ports } from './ports.ts'
@@ -32,7 +33,9 @@ function readAgent(
   const agent = { provider: provider ?? '', model: model ?? '', ...route, ...textsOf(section) }
   if (isNamed || route.route !== undefined) checkFound(reading, agent, path)
   else refuseNobody(reading, given, path)
-  return { mode: 'ai', agent: { ...agent, model_params: model_params as Mapping } }
+  const acting = readActing(reading, section, path)
+  const acts = acting === undefined ? {} : { acting }
+  return { mode: 'ai', agent: { ...agent, model_params: model_params as Mapping, ...acts } }
 }
 
 type Texts = Pick<Agent, 'prompt' | 'system'>

@@ -105,6 +105,23 @@ export const SECTIONS = {
     role: z.enum(['worker', 'reviewer', 'manager', 'specialist']).optional(),
     capability: label.optional(),
     specific: label.optional(),
+    tools: any,
+    max_turns: z.int().min(1).max(LIMITS.agent_turns).optional(),
+    max_parallel: z.int().min(1).max(LIMITS.foreach_concurrency).optional(),
+    max_refused: z.int().min(0).max(1_000).optional(),
+    taint: z.enum(['approve', 'forbid', 'off']).optional(),
+  }),
+  /** One tool of an agent. */
+  tool: z.strictObject({
+    use: z.string().min(1).max(300),
+    effect: z.enum(['read', 'write']).optional(),
+    idempotent: flag,
+    untrusted: flag,
+    gates: any,
+    approval: any,
+    max_calls: z.int().min(1).max(10_000).optional(),
+    timeout_ms: z.int().min(1).max(LIMITS.call_timeout_ms).optional(),
+    config: any,
   }),
   deterministic: z.strictObject({ handler: label, config: any }),
   gate: z.strictObject({
@@ -222,7 +239,7 @@ export interface Reading {
 /** A gate and where its check stands, below its block. */
 export interface LocatedGate {
   readonly use: GateUse
-  readonly phase: 'pre' | 'post' | 'item'
+  readonly phase: 'pre' | 'post' | 'item' | 'tool'
   readonly path: Path
 }
 
