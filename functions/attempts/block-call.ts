@@ -229,6 +229,15 @@ export function whySkipped({ block, head, ...places }: BlockCall): EventData<'bl
   return upstreamSkipReason(block, (id) => blockOutcome(places, head, id))
 }
 
+/**
+ * What makes one call of a provider this call: `<run>/<lane>/<epoch>/<attempt>[.<leg>]/<repair>`. After a question in the
+ * middle of the attempt its calls are others.
+ */
+export function callKey({ run, lane_key, epoch, lane }: BlockCall, attempt: number, repair: number): string {
+  const leg = lane !== undefined && readOrdinal(lane).attempt === attempt ? workingLeg(lane) : 0
+  return `${run.run_id}/${lane_key}/${epoch}/${attempt}${leg === 0 ? '' : `.${leg}`}/${repair}`
+}
+
 /** The child run of one attempt of this block, whether it is there yet or not. */
 export function childRunKey({ run, block, epoch }: BlockCall, attempt: number): RunKey {
   const { tenant, run_id } = run

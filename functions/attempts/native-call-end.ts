@@ -10,10 +10,10 @@ import type { StepOutcome } from '../../shared/steps/step-order.ts'
 import type { Json } from '../../shared/text/json.ts'
 import { shortRedacted } from '../../shared/text/short-text.ts'
 import type { BlockCall } from './block-call.ts'
+import { callKey } from './block-call.ts'
 import { type BlockReport, retryBlock } from './block-report.ts'
 import { findNextAttempt } from './claim.ts'
 import { readObject, readOutcome, recordOutcome, slotWait } from './step-end.ts'
-import { callKey } from './try-block.ts'
 
 /**
  * `_close_<id>` of a block whose work AWS did itself: takes what the call came to -> contract -> post-gates -> publish.

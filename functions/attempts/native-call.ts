@@ -13,7 +13,7 @@ import type { HostContext } from '../handler.ts'
 import { readOwnProjection } from '../record/projections.ts'
 import { advanceBlock, failBlockOnFault, isOver, resumeAfterAnswer } from './advance.ts'
 import { toFailure } from './attempt-outcome.ts'
-import { type BlockCall, roomOf } from './block-call.ts'
+import { type BlockCall, callKey, roomOf } from './block-call.ts'
 import { type BlockReport, reportBlock, reportRecorded, retryBlock } from './block-report.ts'
 import { bounceFeedback } from './bounce.ts'
 import {
@@ -28,7 +28,6 @@ import { finishAttempt, skipBlock } from './end.ts'
 import { mayHaveItems } from './inputs.ts'
 import { askUnlessOver, type PreparedAttempt, prepareAttempt } from './prepare.ts'
 import { endFromCache } from './reuse.ts'
-import { callKey } from './try-block.ts'
 
 /** What `<id>` answers where there is something to call: what the next state is given, and where the order lies. */
 interface OpenedCall {

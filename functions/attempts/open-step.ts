@@ -7,7 +7,7 @@ import { functionHandler, type HostContext } from '../handler.ts'
 import { MachineInputSchema, toRunKey } from '../record/pinned-run.ts'
 import { advanceBlock, failBlockOnFault, isOver, resumeAfterAnswer } from './advance.ts'
 import { type AttemptEnd, toFailure } from './attempt-outcome.ts'
-import { type BlockCall, openBlockCall, roomOf } from './block-call.ts'
+import { type BlockCall, callKey, openBlockCall, roomOf } from './block-call.ts'
 import { type BlockReport, reportBlock, reportRecorded, retryBlock } from './block-report.ts'
 import { bounceFeedback } from './bounce.ts'
 import { type Claimed, claimAttempt, findNextAttempt, placeOfAttempt } from './claim.ts'
@@ -15,7 +15,6 @@ import { finishAttempt, skipBlock } from './end.ts'
 import { mayHaveItems } from './inputs.ts'
 import { askUnlessOver, type PreparedAttempt, prepareAttempt } from './prepare.ts'
 import { endFromCache } from './reuse.ts'
-import { callKey } from './try-block.ts'
 
 const InputSchema = z.strictObject({
   in: MachineInputSchema,

@@ -9,6 +9,7 @@ import { toMicros } from '../provider-call.ts'
 import { readOwnProjection } from '../record/projections.ts'
 import { type AttemptEnd, type Failure, type Produced, toFailure } from './attempt-outcome.ts'
 import type { BlockCall } from './block-call.ts'
+import { callKey } from './block-call.ts'
 import { type BlockReport, reportBlock, retryBlock } from './block-report.ts'
 import { findNextAttempt } from './claim.ts'
 import { endAttempt, raiseUnlessDone } from './end.ts'
@@ -16,7 +17,6 @@ import { mediaType, numbered } from './handlers/store-artifact.ts'
 import { judgeProduced } from './judge-gates.ts'
 import { isOnce, lostInWork } from './lost-step.ts'
 import { cacheResult } from './reuse.ts'
-import { callKey } from './try-block.ts'
 
 /** Seconds, at most, between two looks for a place among the blocks that may run at once. */
 const SLOT_WAIT_SEC = 15

@@ -1,24 +1,15 @@
-import type { Agent, Block } from '../../shared/dag/dag.ts'
-import { renderTemplate } from '../../shared/dag/template.ts'
+import type { Block } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Verdict } from '../../shared/gates/gate.ts'
 import { judgeGate } from '../../shared/gates/judge.ts'
-import { valuesForModel } from '../../shared/gates/read-facts.ts'
-import { generatedPrompt, withFeedback } from '../../shared/prompts/block.ts'
-import type { DispatchAnswer } from '../../shared/providers/provider.ts'
-import type { RecordedCallWithPrompt } from '../../shared/providers/recording.ts'
-import { inputsNamedIn, ownValues, portValues } from '../../shared/runs/block-inputs.ts'
-import { checkOutputs, readAnswerOutputs } from '../../shared/runs/block-outputs.ts'
+import { portValues } from '../../shared/runs/block-inputs.ts'
+import { checkOutputs } from '../../shared/runs/block-outputs.ts'
 import { approvalId } from '../../shared/runs/ids.ts'
-import { readOrdinal, workingLeg } from '../../shared/runs/lane.ts'
 import { sha256 } from '../../shared/text/hash.ts'
 import { canonicalJson, type Json } from '../../shared/text/json.ts'
-import { shortRedacted } from '../../shared/text/short-text.ts'
-import { recordingProvider, storeAnswers, toMicros, toTokenCount } from '../provider-call.ts'
-import { isOverQuota } from '../record/storage-quota.ts'
-import { objectReader, storeAnswerFiles } from './agent-files.ts'
+import { dispatchAgent } from './ask-agent.ts'
 import { type AttemptEnd, type Dispatch, type Produced, toFailure } from './attempt-outcome.ts'
-import type { BlockCall } from './block-call.ts'
+import { type BlockCall, callKey } from './block-call.ts'
 import { type BlockReport, reportBlock, reportRecorded } from './block-report.ts'
 import { bounceFeedback } from './bounce.ts'
 import { type Claimed, claimAttempt, findNextAttempt } from './claim.ts'
@@ -27,7 +18,6 @@ import type { HandlerCall } from './handlers/block-handler.ts'
 import { findHandler } from './handlers/registry.ts'
 import { gatePorts, judgeProduced } from './judge-gates.ts'
 import { takeUnreportedUse } from './meter.ts'
-import { meteredProvider } from './metered-provider.ts'
 import { askUnlessOver, prepareAttempt } from './prepare.ts'
 import { type CacheLookup, endFromCache } from './reuse.ts'
 import { watchAttempt } from './watch.ts'
@@ -113,131 +103,9 @@ function dispatchBlock(call: BlockCall, dispatch: Dispatch): Promise<Produced> {
   }
 }
 
-async function dispatchAgent(
-  call: BlockCall,
-  block: Extract<Block, { mode: 'ai' }>,
-  dispatch: Dispatch,
-): Promise<Produced> {
-  const { agent } = block
-  const { values } = dispatch
-  // Where nothing more fits nothing is paid for.
-  await call.storage.requireRoom(1)
-  const seen = await valuesForModel(block.inputs, values, objectReader(call))
-  const base = agent.prompt === undefined ? generatedPrompt(block, seen) : renderText(call, agent.prompt, seen)
-  const answers: DispatchAnswer[] = []
-  const calls: RecordedCallWithPrompt[] = []
-  let feedback = dispatch.feedback
-  for (;;) {
-    const prompt = withFeedback(base, feedback)
-    const answer = await askAgent(call, agent, { ...dispatch, feedback, prompt, repair: answers.length, calls })
-    answers.push(answer)
-    const read = readAnswerOutputs(answer.text, block.outputs)
-    if (read.problems.length > 0 && block.strict_output && answers.length <= block.contract_repair_attempts) {
-      feedback = [...dispatch.feedback, ...read.problems]
-      continue
-    }
-    const hashes = { params_hash: sha256(canonicalJson(agent.model_params)), prompt_hash: sha256(prompt) }
-    // Paid for: it is kept whatever the run may still store.
-    const raw = await storeAnswers(call, calls)
-    const facts = { provider: agent.provider, ...hashes, ...measuredFacts(answer, answers), ...raw }
-    return { ...read, ...(await withFiles(call, dispatch, read.values)), facts }
-  }
-}
-
-async function withFiles(
-  call: BlockCall,
-  dispatch: Dispatch,
-  values: Produced['values'],
-): Promise<Pick<Produced, 'values' | 'refusal'>> {
-  try {
-    return { values: await storeAnswerFiles(call, call.block.outputs, values, dispatch) }
-  } catch (error) {
-    if (!isOverQuota(error)) throw error
-    return { values: {}, refusal: error }
-  }
-}
-
 async function dispatchDecision(call: BlockCall, _dispatch: Dispatch): Promise<Produced> {
   const values = await decisionOutputs(call)
   return { ...checkOutputs(values, call.block.outputs), facts: unpriced('approval', 'person', '') }
-}
-
-/** One call of the provider; `repair` counts those of this attempt before it. */
-function askAgent(
-  call: BlockCall,
-  { provider: name, model, model_params, system }: Agent,
-  {
-    values,
-    feedback,
-    signal,
-    attempt,
-    prompt,
-    repair,
-    calls,
-  }: Dispatch & { readonly prompt: string; readonly repair: number; readonly calls: RecordedCallWithPrompt[] },
-): Promise<DispatchAnswer> {
-  const provider = recordingProvider(name, meteredProvider(call, name), calls)
-  if (provider === undefined) throw unknownProvider(call, name)
-  return provider.dispatch({
-    ...(system === undefined ? {} : { system: renderText(call, system, values) }),
-    prompt,
-    model,
-    params: model_params,
-    inputs: agentInputs(call, values),
-    output_schema: call.block.outputs,
-    feedback,
-    signal,
-    idempotency_key: callKey(call, attempt, repair),
-  })
-}
-
-/** What the provider is given beside the prompt: inputs of the block, and the run inputs that texts of its agent read. */
-function agentInputs({ dag, block }: BlockCall, values: Dispatch['values']): Dispatch['values'] {
-  const read = block.mode === 'ai' ? inputsNamedIn(block.agent) : new Set<string>()
-  const own = ownValues(dag, block, values)
-  return Object.fromEntries(Object.entries(values).filter(([name]) => Object.hasOwn(own, name) || read.has(name)))
-}
-
-function unknownProvider({ block, world }: BlockCall, name: string): Fault {
-  const message = `Cannot dispatch block "${block.id}": provider "${name}" is not configured; configured are ${world.providers.names().join(', ')}. Add it under providers in sluice.yaml.`
-  return new Fault('InvalidInput', 'unknown_provider', message)
-}
-
-/**
- * What makes one call of a provider this call: `<run>/<lane>/<epoch>/<attempt>[.<leg>]/<repair>`. After a question in the
- * middle of the attempt its calls are others.
- */
-export function callKey({ run, lane_key, epoch, lane }: BlockCall, attempt: number, repair: number): string {
-  const leg = lane !== undefined && readOrdinal(lane).attempt === attempt ? workingLeg(lane) : 0
-  return `${run.run_id}/${lane_key}/${epoch}/${attempt}${leg === 0 ? '' : `.${leg}`}/${repair}`
-}
-
-/** A text of the block's agent with its values in place; Fault InvalidInput missing_input. */
-function renderText({ block }: BlockCall, template: string, values: Dispatch['values']): string {
-  const rendered = renderTemplate(template, values)
-  if (rendered.ok) return rendered.text
-  const message = `Cannot write the prompt of block "${block.id}": ${rendered.missing.join(', ')} has no value. Give it as a run input, a default, or wire it with "from".`
-  throw new Fault('InvalidInput', 'missing_input', message)
-}
-
-/** Characters of a model's name, a finish reason or a note in block:output. */
-const MOST_WORDS = 300
-
-/**
- * What adapters say of an attempt's calls, as an event may carry it: no negative counts, no endless words; one call
- * without a price makes the price of all unknown. A repair is paid for like the answer it mends.
- */
-function measuredFacts({ model, finish_reason, note }: DispatchAnswer, answers: readonly DispatchAnswer[]) {
-  const sum = (of: (answer: DispatchAnswer) => number) => answers.reduce((total, answer) => total + of(answer), 0)
-  const isPriced = answers.every(({ usd }) => usd !== undefined && usd >= 0)
-  return {
-    model: shortRedacted(model, MOST_WORDS),
-    tokens_in: sum((answer) => toTokenCount(answer.tokens_in)),
-    tokens_out: sum((answer) => toTokenCount(answer.tokens_out)),
-    ...(isPriced ? { usd_micros: toMicros(sum(({ usd = 0 }) => usd)) } : {}),
-    finish_reason: shortRedacted(finish_reason, MOST_WORDS),
-    ...(note === undefined ? {} : { note: shortRedacted(note, MOST_WORDS) }),
-  }
 }
 
 /** The work of a deterministic block, once: its handler's values against the contract. */
