@@ -30,6 +30,8 @@ export const LIMITS = {
   agent_tools: 64,
   agent_turns: 200,
   agent_calls_per_turn: 64,
+  /** Calls of one pass of an agent: an execution has room for as many events. */
+  agent_calls: 1_000,
   /** Bounces of one rule: each runs its hull again. */
   max_bounces: 100,
   /** Blocks that run again together. */

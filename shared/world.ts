@@ -16,6 +16,7 @@ import type { Services } from './services/service-keys.ts'
 import type { Settings } from './settings/settings.ts'
 import type { Slack, SlackWork } from './slack/slack-port.ts'
 import type { Steps } from './steps/steps-port.ts'
+import type { McpServers } from './tools/mcp-port.ts'
 import type { Telemetry } from './telemetry/telemetry-port.ts'
 import type { WebhookWork } from './webhooks/message.ts'
 import type { Webhooks } from './webhooks/signing.ts'
@@ -75,6 +76,7 @@ export interface World {
   readonly services: Services
   /** Code of the project that blocks run. */
   readonly steps: Steps
+  readonly mcp: McpServers
   /** Absent where the settings name no collector. */
   readonly telemetry?: Telemetry | undefined
   readonly tokens: Tokens

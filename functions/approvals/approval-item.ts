@@ -11,6 +11,7 @@ import { usedByEvent } from '../../shared/runs/usage-cost.ts'
 import { sha256 } from '../../shared/text/hash.ts'
 import { canonicalJson } from '../../shared/text/json.ts'
 import type { World } from '../../shared/world.ts'
+import { readRounds } from '../attempts/agents/read-rounds.ts'
 import type { BlockCall, OpenQuestion } from '../attempts/block-call.ts'
 import { callKey } from '../attempts/block-call.ts'
 import { describeQuestion, shownValues, storeBinding } from '../attempts/decision-binding.ts'
@@ -80,6 +81,7 @@ export async function questionInAttempt(call: BlockCall, ask: OpenQuestion): Pro
   const { world, dag, block } = call
   const { approval_id: id, about } = ask
   const asked = await firstAsked(call, id)
+  if (about === 'call' && call.acting?.call !== undefined) return questionAboutCall(call, call.acting.call, ask)
   const gates = gatesAskedAbout(block, ask)
   const raise = about === 'budget' ? asked?.raise : undefined
   const shown = await shownAbout(call, ask)
@@ -109,6 +111,67 @@ export async function questionInAttempt(call: BlockCall, ask: OpenQuestion): Pro
     ...(gates.length === 0 ? {} : { gates }),
     ...(raise === undefined ? {} : { raise }),
   }
+}
+
+/**
+ * What a person is asked before an agent's tool is called: with its arguments, which they may change where the document
+ * says so, and what the agent has done so far.
+ */
+async function questionAboutCall(
+  call: BlockCall,
+  { tool, args }: NonNullable<NonNullable<BlockCall['acting']>['call']>,
+  ask: OpenQuestion,
+): Promise<ApprovalItem> {
+  const { world, dag, block } = call
+  const isForm = tool.use === 'ask_person'
+  const fields = isForm ? Object.keys(block.inputs).filter((port) => !Object.hasOwn(args, port)) : []
+  const policy = { ...CALL_POLICY, ...tool.approval?.policy, ...(isForm ? { edit: fields } : {}) }
+  const gates = gatesAskedAbout(block, ask)
+  const prompt = [...gates.map(({ reason }) => reason), await callWords(call, tool.use)].join('\n')
+  const shown = await shownValues(call, policy.show, args)
+  const whole = dag.blocks[block.index] ?? block
+  const { binding_ref, binding } = await storeBinding({ ...call, block: whole })
+  const { on_timeout: _, ...decided } = terms(world, policy)
+  return {
+    id: ask.approval_id,
+    block: block.index,
+    block_id: block.id,
+    prompt,
+    shown,
+    digest: approvalDigest({ prompt, shown, block_hash: block.hash, binding }),
+    binding_ref,
+    ...(await questionChanges(call)),
+    ...decided,
+    // A call nobody answered for is not made; the model is told so.
+    on_timeout: 'reject',
+    about: 'call',
+  }
+}
+
+/** Where the document says nothing of who is asked. */
+const CALL_POLICY: ApprovalPolicy = {
+  prompt: '',
+  show: [],
+  approvers: [],
+  quorum: 1,
+  self_approval: true,
+  timeout_sec: TIMEOUT_SEC,
+  on_timeout: 'reject',
+  edit: [],
+  on_reject: 'fail',
+  max_iterations: 1,
+}
+
+/** Which call it is, and what came before it. */
+async function callWords(call: BlockCall, use: string): Promise<string> {
+  const { acting, block, head } = call
+  const { ends, projections } = await readRounds(call)
+  const made = [...projections].filter(([item, { state }]) => item % 100 !== 0 && state === 'completed').length
+  const turns = [...ends.keys()].filter((item) => item % 100 === 0).length
+  const spent = head.budget.spent_usd_micros
+  const cost = spent === 0 ? '' : `; the run has cost $${(spent / 1_000_000).toFixed(6).replace(/0{1,4}$/, '')}`
+  const place = `call ${acting?.call?.n ?? 1} of turn ${(acting?.turn ?? 0) + 1} of block "${block.id}"`
+  return `Tool ${use}, ${place}. So far: ${turns} turns, ${made} calls made${cost}.`
 }
 
 /** Items of a block share a question: it is that of the first of them. */

@@ -70,6 +70,7 @@ const ASKS_OF: Readonly<Record<NonNullable<ApprovalItem['about']>, string>> = {
   post_gates: 'gates',
   budget: 'the budget',
   lost_step: 'a step that was lost in the middle of its work',
+  call: 'the call of a tool',
 }
 
 /** A yes to failed gates is a waiver and is called so; every other yes is an approval. */

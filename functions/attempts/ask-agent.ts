@@ -3,7 +3,7 @@ import { renderTemplate } from '../../shared/dag/template.ts'
 import { Fault } from '../../shared/errors.ts'
 import { valuesForModel } from '../../shared/gates/read-facts.ts'
 import { generatedPrompt, withFeedback } from '../../shared/prompts/block.ts'
-import type { DispatchAnswer } from '../../shared/providers/provider.ts'
+import type { DispatchAnswer, DispatchRequest } from '../../shared/providers/provider.ts'
 import type { RecordedCallWithPrompt } from '../../shared/providers/recording.ts'
 import { inputsNamedIn, ownValues } from '../../shared/runs/block-inputs.ts'
 import { readAnswerOutputs } from '../../shared/runs/block-outputs.ts'
@@ -45,11 +45,11 @@ export async function dispatchAgent(
     // Paid for: it is kept whatever the run may still store.
     const raw = await storeAnswers(call, calls)
     const facts = { provider: agent.provider, ...hashes, ...measuredFacts(answer, answers), ...raw }
-    return { ...read, ...(await withFiles(call, dispatch, read.values)), facts }
+    return { ...read, ...(await storeAnswersInFiles(call, dispatch, read.values)), facts }
   }
 }
 
-async function withFiles(
+export async function storeAnswersInFiles(
   call: BlockCall,
   dispatch: Dispatch,
   values: Produced['values'],
@@ -63,7 +63,7 @@ async function withFiles(
 }
 
 /** One call of the provider; `repair` counts those of this attempt before it. */
-function askAgent(
+export function askAgent(
   call: BlockCall,
   { provider: name, model, model_params, system }: Agent,
   {
@@ -74,7 +74,14 @@ function askAgent(
     prompt,
     repair,
     calls,
-  }: Dispatch & { readonly prompt: string; readonly repair: number; readonly calls: RecordedCallWithPrompt[] },
+    also = {},
+  }: Dispatch & {
+    readonly prompt: string
+    readonly repair: number
+    readonly calls: RecordedCallWithPrompt[]
+    /** Of an agent that acts. */
+    readonly also?: Partial<DispatchRequest>
+  },
 ): Promise<DispatchAnswer> {
   const provider = recordingProvider(name, meteredProvider(call, name), calls)
   if (provider === undefined) throw unknownProvider(call, name)
@@ -88,6 +95,7 @@ function askAgent(
     feedback,
     signal,
     idempotency_key: callKey(call, attempt, repair),
+    ...also,
   })
 }
 
@@ -104,7 +112,7 @@ function unknownProvider({ block, world }: BlockCall, name: string): Fault {
 }
 
 /** A text of the block's agent with its values in place; Fault InvalidInput missing_input. */
-function renderText({ block }: BlockCall, template: string, values: Dispatch['values']): string {
+export function renderText({ block }: BlockCall, template: string, values: Dispatch['values']): string {
   const rendered = renderTemplate(template, values)
   if (rendered.ok) return rendered.text
   const message = `Cannot write the prompt of block "${block.id}": ${rendered.missing.join(', ')} has no value. Give it as a run input, a default, or wire it with "from".`
@@ -118,7 +126,7 @@ const MOST_WORDS = 300
  * What adapters say of an attempt's calls, as an event may carry it: no negative counts, no endless words; one call
  * without a price makes the price of all unknown. A repair is paid for like the answer it mends.
  */
-function measuredFacts({ model, finish_reason, note }: DispatchAnswer, answers: readonly DispatchAnswer[]) {
+export function measuredFacts({ model, finish_reason, note }: DispatchAnswer, answers: readonly DispatchAnswer[]) {
   const sum = (of: (answer: DispatchAnswer) => number) => answers.reduce((total, answer) => total + of(answer), 0)
   const isPriced = answers.every(({ usd }) => usd !== undefined && usd >= 0)
   return {

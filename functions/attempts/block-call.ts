@@ -1,8 +1,8 @@
+import { type ActingItem, isActing } from '../../shared/agents/agent-items.ts'
 import type { BounceModule } from '../../shared/dag/bounce-modules.ts'
 import type { Block, Foreach } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { EventData, RunEvent } from '../../shared/runs/event.ts'
-import { itemBlock } from '../../shared/runs/foreach.ts'
 import { blockEpoch, blockOutcome, type Head, type HeadApproval } from '../../shared/runs/head.ts'
 import { approvalId, approvalLane, childRunId } from '../../shared/runs/ids.ts'
 import {
@@ -20,9 +20,9 @@ import type { AskedNote, BlockProjection } from '../../shared/runs/run-store-ite
 import { upstreamSkipReason } from '../../shared/runs/skip-rules.ts'
 import type { Json } from '../../shared/text/json.ts'
 import type { World } from '../../shared/world.ts'
-import { type Pinned, readPinned } from '../record/pinned-run.ts'
-import { openCountedStorage, type Storage } from '../record/storage-quota.ts'
-import { type CallMeter, openMeter } from './meter.ts'
+import type { Pinned } from '../record/pinned-run.ts'
+import type { Storage } from '../record/storage-quota.ts'
+import type { CallMeter } from './meter.ts'
 
 /** One invocation's view of its block: what it is pinned to and what HEAD says right now. */
 export interface BlockCall extends Pinned {
@@ -47,6 +47,8 @@ export interface BlockCall extends Pinned {
   readonly meter: CallMeter
   /** The host's own signal: this process gives up. */
   readonly host?: AbortSignal | undefined
+  /** Of an item of an agent that acts: which turn or call it is. `block` is made of the document's for it. */
+  readonly acting?: ActingItem
   /** The attempt goes on: a person said yes to what stood in its way. */
   readonly resumed?: Resumed
 }
@@ -54,13 +56,6 @@ export interface BlockCall extends Pinned {
 export interface Resumed {
   readonly ask: OpenQuestion
   readonly yes: Extract<PersonAnswer, { kind: 'yes' }>
-}
-
-/** What a machine says of the block it calls. */
-interface BlockReference {
-  readonly block: string
-  readonly e?: number | undefined
-  readonly item?: number | undefined
 }
 
 /** What the attempt works with, fixed at its claim. */
@@ -80,37 +75,6 @@ export interface BlockInputs {
 export interface DecisionUsed {
   readonly approval_id: string
   readonly digest: string
-}
-
-/** Reads the pinned document and the part of HEAD this block needs: its own lane and its upstreams'. */
-export async function openBlockCall(
-  world: World,
-  run: RunKey,
-  place: BlockReference,
-  host?: AbortSignal,
-): Promise<BlockCall> {
-  const pinned = await readPinned(world, run)
-  const block = pinned.dag.blocks[pinned.index.get(place.block) ?? -1]
-  if (block === undefined) {
-    throw new Fault(
-      'Bug',
-      'unknown_block',
-      `Machine and document differ: no block "${place.block}" in DAG "${pinned.dag.name}".`,
-    )
-  }
-  const { e, item } = place
-  const lane_key = laneKey({ block: block.index, ...(item === undefined ? {} : { item }) })
-  const module = pinned.moduleOf.get(block.id)
-  const meter = openMeter()
-  const storage = openCountedStorage(world, run, block.id)
-  const stored = { world: storage.world, storage, run }
-  return readHead({ ...pinned, ...stored, block: callee(block, item), module, e, item, lane_key, meter, host })
-}
-
-function callee(block: Block, item: number | undefined): Block {
-  if (item === undefined) return block
-  if (block.foreach !== undefined) return itemBlock(block, block.foreach)
-  throw new Fault('Bug', 'no_such_item', `Machine and document differ: block "${block.id}" has no items.`)
 }
 
 /** The same call as HEAD says now. */
@@ -186,10 +150,17 @@ export function nextAnsweredPhase(lane: number): number {
   return phase === PHASE.asked ? PHASE.answered : phase + 1
 }
 
-/** What the append that ends an attempt frees: its slot among what runs, and the lanes of a foreach block's items. */
-export function freedByEnd(call: Pick<BlockCall, 'block' | 'item'>): Pick<Append, 'end' | 'drop_items'> {
+/**
+ * What the append that ends an attempt frees: its slot among what runs, and the lanes of a foreach block's items. An agent
+ * that acts goes on from its turns when it is tried again (`goes_on`): they leave with its last attempt.
+ */
+export function freedByEnd(
+  call: Pick<BlockCall, 'block' | 'item'>,
+  { goes_on = false }: { readonly goes_on?: boolean } = {},
+): Pick<Append, 'end' | 'drop_items'> {
   const { block, item } = call
-  const items = block.foreach === undefined || item !== undefined ? {} : { drop_items: { block: block.index } }
+  const hasItems = block.foreach !== undefined || (isActing(block) && !goes_on)
+  const items = hasItems && item === undefined ? { drop_items: { block: block.index } } : {}
   return { end: laneOwnerOf(call), ...items }
 }
 

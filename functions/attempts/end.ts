@@ -78,7 +78,7 @@ export async function endAttempt(
       guard: { below: ordinal({ epoch, attempt, leg, phase: PHASE.retrying }) },
       at: new Date(world.clock.now()).toISOString(),
       // Items stay until the block has ended.
-      ...(ask === undefined ? freedByEnd(call) : { end: laneOwnerOf(call) }),
+      ...(ask === undefined ? freedByEnd(call, { goes_on: outcome.state === 'retrying' }) : { end: laneOwnerOf(call) }),
       ...(end.deadline_at === undefined ? {} : { deadline_at: end.deadline_at }),
       ...told.share,
       projection,
@@ -246,6 +246,8 @@ export async function failFastRecorded(call: BlockCall): Promise<void> {
 /** A failed item ends nothing while no more have failed than its block tolerates. */
 async function isTolerated(call: BlockCall): Promise<boolean> {
   if (call.item === undefined) return false
+  // Its agent goes on from it, or fails by it.
+  if (call.acting !== undefined) return true
   const now = await readItemsNow(call)
   return now === undefined || now.failed <= (foreachOf(call)?.tolerate ?? 0)
 }

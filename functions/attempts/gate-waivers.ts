@@ -50,7 +50,8 @@ export function gatesAskedAbout(
   { about, events }: Pick<OpenQuestion, 'about' | 'events'>,
 ): readonly { readonly name: string; readonly reason: string }[] {
   if (about === 'budget' || about === 'lost_step') return []
-  const [phase, uses] = about === 'pre_gates' ? (['pre', pre_gates] as const) : (['post', post_gates] as const)
+  const [phase, uses] =
+    about === 'pre_gates' || about === 'call' ? (['pre', pre_gates] as const) : (['post', post_gates] as const)
   const counted = new Set(uses.flatMap(({ name, on_fail }) => (on_fail === 'warn' ? [] : [name])))
   return gatesSoFar(events, phase).flatMap(({ gate: name, status, reason }) => {
     return (status === 'failed' || status === 'error') && counted.has(name) ? [{ name, reason }] : []

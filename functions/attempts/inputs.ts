@@ -129,8 +129,10 @@ export async function readStoredInputs({ world, run }: BlockCall, ref: string): 
 
 /** The inputs of one item: those of its block, and the item itself. */
 async function itemInputs(call: BlockCall): Promise<BlockInputs> {
-  const { dag, block, item = -1 } = call
+  const { dag, block, item = -1, acting } = call
+  if (acting?.call !== undefined) return { values: acting.call.args, problems: [], context_version: 0 }
   const begun = await begunItems(call)
+  if (acting !== undefined && begun !== undefined) return readStoredInputs(call, begun.inputs_ref)
   const foreach = dag.blocks[block.index]?.foreach
   if (begun === undefined || foreach === undefined) throw notThere(call)
   const inputs = await readStoredInputs(call, begun.inputs_ref)

@@ -22,7 +22,7 @@ export function isEffectUnknown({ block, lane = 0 }: BlockCall): boolean {
 }
 
 export function isOnce(block: BlockCall['block']): boolean {
-  return block.mode === 'deterministic' && block.step?.effect === 'once'
+  return block.mode === 'deterministic' && (block.step?.effect ?? block.effect) === 'once'
 }
 
 /**
@@ -36,6 +36,15 @@ export function lostInWork({ world }: BlockCall, attempt: number, untried: numbe
   const reason = `attempt ${attempt} was lost in the middle of its work, which may be done once only: ${why}${bound}`
   const failure = { code: 'step_effect_unknown', reason, retry: false, feedback: [reason] }
   return mayAsk ? { ...failure, ask: 'lost_step' } : failure
+}
+
+/** Failures after which nobody knows whether the work was done. */
+const UNKNOWN_EFFECT: ReadonlySet<string> = new Set(['mcp_answer_lost', 'block_timeout'])
+
+/** The failure of a call that may be done once only and whose answer nobody heard: a person is asked before it is made again. */
+export function askedIfUnheard(call: BlockCall, attempt: number, failure: Failure): Failure {
+  if (call.acting === undefined || !isOnce(call.block) || !UNKNOWN_EFFECT.has(failure.code)) return failure
+  return lostInWork(call, attempt, call.meter.claim?.untried ?? 0, failure.reason)
 }
 
 /** Records that it was lost: a person is asked, or, where nobody can be, the block fails. What the machine does then. */

@@ -86,7 +86,7 @@ export async function judgePreGates(
   const { resumed, block } = call
   if (resumed === undefined) return withEarlierWaivers(call, attempt, await judgeBlock(call, 'pre', attempt, facts))
   const { ask, yes } = resumed
-  const waived = ask.about === 'pre_gates' ? waiveGates(call, 'pre', ask, yes) : []
+  const waived = ask.about === 'pre_gates' || ask.about === 'call' ? waiveGates(call, 'pre', ask, yes) : []
   const names = new Set(block.pre_gates.map(({ name }) => name))
   const known = verdictsSoFar([...ask.events, ...waived], 'pre').filter(({ name }) => names.has(name))
   const judged = await judgeBlock(call, 'pre', attempt, facts, known)
@@ -121,10 +121,10 @@ async function withEarlierWaivers(call: BlockCall, attempt: number, judged: Judg
   return { ...judged, verdicts, composed, events: [...judged.events, ...again] }
 }
 
-async function waivedBefore({ world, run, block, epoch }: BlockCall): Promise<ReadonlyMap<string, GateData>> {
+async function waivedBefore({ world, run, block, item, epoch }: BlockCall): Promise<ReadonlyMap<string, GateData>> {
   const found = new Map<string, GateData>()
   for (const event of await allEvents(world, run)) {
-    if (event.type !== 'block:gate' || event.block_id !== block.id || event.item !== undefined) continue
+    if (event.type !== 'block:gate' || event.block_id !== block.id || event.item !== item) continue
     const isMine = eventPosition(event).epoch === epoch && event.data.phase === 'pre' && event.data.status === 'waived'
     if (isMine) found.set(keyOf(event.data), event.data)
   }

@@ -5,9 +5,10 @@ import type { Amount, RunBudget } from '../../shared/runs/budget.ts'
 import { type Caps, runCaps } from '../../shared/runs/caps.ts'
 import type { EventData, RunEvent } from '../../shared/runs/event.ts'
 import type { Head, HeadApproval, RestartMode } from '../../shared/runs/head.ts'
-import { approvalEpoch, approvalId, questionId, questionNumber } from '../../shared/runs/ids.ts'
+import { approvalEpoch, approvalId, questionId, questionItem, questionNumber } from '../../shared/runs/ids.ts'
 import { hasOpenQuestion, LAST_LEG, laneOwner, readOrdinal } from '../../shared/runs/lane.ts'
 import { eventPosition } from '../../shared/runs/run-fold.ts'
+import type { Json } from '../../shared/text/json.ts'
 import { shortRedacted } from '../../shared/text/short-text.ts'
 import { allEvents } from '../record/pinned-run.ts'
 import { readOwnProjection } from '../record/projections.ts'
@@ -28,7 +29,10 @@ const GATES_BYTES = 300
 const OTHER_QUESTION_SEC = 60
 
 /** Questions whose yes lets the same attempt go on, with the inputs it had. */
-const GOES_ON: ReadonlySet<Asked['about']> = new Set(['pre_gates', 'budget'])
+const GOES_ON: ReadonlySet<Asked['about']> = new Set(['pre_gates', 'budget', 'call'])
+
+/** Gates before a call that ask whether it may be made; those of the document ask for a waiver. */
+const CALL_GATES: ReadonlySet<string> = new Set(['approval', 'untrusted'])
 
 interface Ending {
   readonly failure: Failure | undefined
@@ -66,7 +70,11 @@ async function nextQuestion(
   return raise === undefined ? undefined : { approval_id, raise }
 }
 
-function questionAbout({ dag, meter }: BlockCall, { ask, code }: Failure): Asked['about'] | undefined {
+function questionAbout(
+  { dag, meter, acting }: BlockCall,
+  { ask, code, gates = [] }: Failure,
+): Asked['about'] | undefined {
+  if (ask === 'pre_gates' && acting !== undefined && gates.every((gate) => CALL_GATES.has(gate))) return 'call'
   if (ask !== undefined) return ask
   const isOver = code === 'budget_exceeded' && meter.exceeded?.of.startsWith('run_') === true
   return isOver && dag.budget?.on_exceed === 'ask' ? 'budget' : undefined
@@ -82,11 +90,14 @@ async function keptInputs(call: BlockCall, { inputs }: Ending): Promise<Pick<Ask
  * makes no lost work again: that item comes back when the question is answered.
  */
 function nextAsk(call: BlockCall, head: Head, about: Asked['about']): string | undefined {
-  const { run, block, item, epoch } = call
+  const { run, block, item, epoch, acting } = call
   const { approvals } = head
+  // A call of an agent has questions of its own.
+  const own = acting === undefined ? undefined : item
   const asked = Object.entries(approvals).flatMap(([id, { block: of, status, about: what }]) => {
     const n = questionNumber(id)
-    return of === block.index && n !== undefined && approvalEpoch(id) === epoch ? [{ id, n, status, about: what }] : []
+    const isMine = of === block.index && approvalEpoch(id) === epoch && questionItem(id) === own
+    return isMine && n !== undefined ? [{ id, n, status, about: what }] : []
   })
   const last = asked.toSorted((a, b) => a.n - b.n).at(-1)
   if (item !== undefined && last?.status === 'pending') {
@@ -94,7 +105,9 @@ function nextAsk(call: BlockCall, head: Head, about: Asked['about']): string | u
     return last.id
   }
   const n = (last?.n ?? 0) + 1
-  return n > MOST_ASKS || questionsOf(head) >= MOST_OF_RUN ? undefined : questionId(run.run_id, block.index, epoch, n)
+  return n > MOST_ASKS || questionsOf(head) >= MOST_OF_RUN
+    ? undefined
+    : questionId(run.run_id, block.index, epoch, n, own)
 }
 
 /** Those of blocks that wait to ask among them; items of a block wait for one. */
@@ -285,6 +298,17 @@ async function answerFrom(
 async function wordsOf({ world, run }: BlockCall, { feedback_ref }: HeadApproval): Promise<string> {
   if (feedback_ref === undefined) return ''
   return shortRedacted(Buffer.from(await world.objects.get(run.tenant, feedback_ref)).toString('utf8'))
+}
+
+/** What a person answered to the question this attempt goes on after: the fields they filled, and their words. */
+export async function questionAnswer(call: BlockCall): Promise<Readonly<Record<string, Json>>> {
+  const { world, run, resumed } = call
+  const { approval, words = '' } = resumed?.yes ?? {}
+  const ref = approval?.edits_ref
+  const filled: Readonly<Record<string, Json>> =
+    ref === undefined ? {} : JSON.parse(Buffer.from(await world.objects.get(run.tenant, ref)).toString('utf8'))
+  const said = words === '' || Object.hasOwn(filled, 'answer') ? {} : { answer: words }
+  return { answer: { ...filled, ...said } }
 }
 
 /**

@@ -4,7 +4,8 @@ import { type StepReport, StepReportSchema } from '../../shared/steps/step-order
 import type { World } from '../../shared/world.ts'
 import { functionHandler } from '../handler.ts'
 import { readOwnProjection, STEP_LEASE_MS } from '../record/projections.ts'
-import { appendBase, type BlockCall, eventBase, isStale, laneOwnerOf, openBlockCall } from './block-call.ts'
+import { appendBase, type BlockCall, eventBase, isStale, laneOwnerOf } from './block-call.ts'
+import { openBlockCall } from './open-block-call.ts'
 
 /** Whether the attempt is still its own: if not, whoever does the work ends it, and says nothing more. */
 interface Answer {

@@ -1,17 +1,22 @@
 import * as z from 'zod'
+import { isActing } from '../../shared/agents/agent-items.ts'
+import { opensChild } from '../../shared/dag/dag.ts'
 import { CallDoneSchema } from '../../shared/steps/native-order.ts'
 import type { World } from '../../shared/world.ts'
 import { functionHandler, type HostContext } from '../handler.ts'
 import { joinKey, signalJoins } from '../record/joins.ts'
 import { MachineInputSchema, toRunKey } from '../record/pinned-run.ts'
 import { advanceBlock, failBlockOnFault, isOver, resumeAfterAnswer } from './advance.ts'
-import { type BlockCall, isStale, openBlockCall } from './block-call.ts'
+import { closeAgent } from './agents/close-agent.ts'
+import { openRound, type Round } from './agents/next-round.ts'
+import { type BlockCall, isStale } from './block-call.ts'
 import { type BlockReport, reportRecorded, retryBlock } from './block-report.ts'
 import { closeChild } from './child-end.ts'
 import { closeItems, failOfItems, openItems } from './foreach.ts'
 import { mayHaveItems } from './inputs.ts'
 import { openNativeCall } from './native-call.ts'
 import { closeNativeCall } from './native-call-end.ts'
+import { openBlockCall } from './open-block-call.ts'
 import { closeStep } from './step-end.ts'
 import { tryBlock } from './try-block.ts'
 import { closeWait } from './wait-end.ts'
@@ -37,11 +42,12 @@ const InputSchema = z.strictObject({
 export const handler = functionHandler({ name: 'run-block', input: InputSchema, run: runBlock })
 
 /** The report of a block; phase `items` answers the numbers of the items to run. */
-type Answer = BlockReport | readonly number[] | Awaited<ReturnType<typeof openNativeCall>>
+type Answer = BlockReport | readonly number[] | Round['next'] | Awaited<ReturnType<typeof openNativeCall>>
 
 async function runBlock(event: z.infer<typeof InputSchema>, world: World, host: HostContext): Promise<Answer> {
   const call = await openBlockCall(world, toRunKey(event.in), event, host.signal)
   if (call.block.foreach !== undefined && event.phase !== 'close') return itemNumbers(call, host)
+  if (event.phase === 'items') return agentItems(call, host)
   if (event.phase === 'open') return openNativeCall(call, host)
   const report = await failBlockOnFault(call, host, () => advancePhase(call, event, host.signal))
   if (isStale(call)) return report
@@ -70,8 +76,10 @@ function closeBlock(
   // A person let it go on meanwhile: it begins where its child, its step, its wait, or its items do.
   if (call.resumed !== undefined) throw retryBlock(call)
   if (call.block.foreach !== undefined && call.item === undefined) return closeItems(call)
+  if (isActing(call.block) && call.item === undefined) return closeAgent(call, call.block)
   if (call.block.mode === 'wait') return closeWait(call)
   if (done !== undefined) return closeNativeCall(call, done)
+  if (opensChild(call.block.mode)) return closeChild(call)
   return outcome === undefined ? closeChild(call) : closeStep(call, outcome)
 }
 
@@ -84,6 +92,19 @@ async function advanceItem(call: BlockCall, next: (now: BlockCall) => Promise<Bl
   const report = await resumeAfterAnswer(call, next)
   if (report.state !== 'completed') await failOfItems(call)
   return report
+}
+
+/** `_items_<id>` of an agent that acts: the turn or calls that the machine runs next. */
+async function agentItems(call: BlockCall, host: HostContext): Promise<Round['next']> {
+  let next: Round['next'] = []
+  await failBlockOnFault(call, host, () =>
+    advanceBlock(call, async (now, undecided) => {
+      const round = await openRound(now, undecided, host.signal)
+      next = round.next
+      return round.report
+    }),
+  )
+  return next
 }
 
 /** `_items_<id>`: the numbers of the items the machine runs; none when the block has ended, or does not begin. */

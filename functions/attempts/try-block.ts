@@ -7,6 +7,8 @@ import { checkOutputs } from '../../shared/runs/block-outputs.ts'
 import { approvalId } from '../../shared/runs/ids.ts'
 import { sha256 } from '../../shared/text/hash.ts'
 import { canonicalJson, type Json } from '../../shared/text/json.ts'
+import { dispatchTurn } from './agents/agent-turn.ts'
+import { dispatchToolCall } from './agents/tool-call.ts'
 import { dispatchAgent } from './ask-agent.ts'
 import { type AttemptEnd, type Dispatch, type Produced, toFailure } from './attempt-outcome.ts'
 import { type BlockCall, callKey } from './block-call.ts'
@@ -17,6 +19,7 @@ import { failFast, finishAttempt, lastWhereLeftAlone, skipBlock } from './end.ts
 import type { HandlerCall } from './handlers/block-handler.ts'
 import { findHandler } from './handlers/registry.ts'
 import { gatePorts, judgeProduced } from './judge-gates.ts'
+import { askedIfUnheard } from './lost-step.ts'
 import { takeUnreportedUse } from './meter.ts'
 import { askUnlessOver, prepareAttempt } from './prepare.ts'
 import { type CacheLookup, endFromCache } from './reuse.ts'
@@ -79,7 +82,8 @@ async function runAttempt(call: BlockCall, claimed: Claimed, work: AttemptWork):
     return await judgeProduced(call, attempt, work.values, produced, Math.max(0, world.clock.now() - started))
   } catch (error) {
     if (work.signal?.aborted === true) throw error
-    return { attempt, verdicts: [], gate_events: [], failure: await lastWhereLeftAlone(call, toFailure(call, error)) }
+    const failure = askedIfUnheard(call, attempt, toFailure(call, error))
+    return { attempt, verdicts: [], gate_events: [], failure: await lastWhereLeftAlone(call, failure) }
   } finally {
     await lease.end()
   }
@@ -87,7 +91,10 @@ async function runAttempt(call: BlockCall, claimed: Claimed, work: AttemptWork):
 
 /** Does the block's work once. Each mode has its own way; all end in the same contract. */
 function dispatchBlock(call: BlockCall, dispatch: Dispatch): Promise<Produced> {
-  const { block } = call
+  const { block, acting } = call
+  if (acting !== undefined) {
+    return acting.call === undefined ? dispatchTurn(call, acting, dispatch) : dispatchToolCall(call, acting, dispatch)
+  }
   switch (block.mode) {
     case 'ai':
       return dispatchAgent(call, block, dispatch)

@@ -79,6 +79,7 @@ const PORTS: Readonly<Record<Port, true>> = {
   webhooks: true,
   services: true,
   steps: true,
+  mcp: true,
   tokens: true,
   waits: true,
   health: true,

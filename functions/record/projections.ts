@@ -308,7 +308,7 @@ function refusedAsk(
   { asked }: Facts,
   refused: Projected['refused'],
 ): NonNullable<BlockProjection['failure']> {
-  const phase = asked?.about === 'pre_gates' ? 'pre' : 'post'
+  const phase = asked?.about === 'pre_gates' || asked?.about === 'call' ? 'pre' : 'post'
   const mine = asked?.about === 'budget' ? [] : refused.filter((one) => one.phase === phase)
   const gates = mine.length === 0 ? {} : { gates: mine.map(({ name }) => name) }
   return { ...told, feedback: [...mine.map(({ line }) => line), told.reason], ...gates }

@@ -1,3 +1,4 @@
+import { NO_SERVERS } from '../../shared/tools/mcp-port.ts'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
@@ -69,6 +70,7 @@ export function createPorts(parts: Parts): {
     telemetry,
     webhooks: createWebhooks(settings, parts.keys),
     services: createServices(settings, parts.keys),
+    mcp: NO_SERVERS,
     steps,
     modules: lazyModules(settings.project_dir ?? process.cwd()),
     clock,

@@ -4,7 +4,7 @@ import { Fault } from '../errors.ts'
 import type { MachineText } from '../runs/machine.ts'
 import type { Machine } from './asl.ts'
 import { type ContractedOrder, contractModules, type OrderNode } from './contract-modules.ts'
-import type { CompiledBlock } from './emit-block.ts'
+import { actingOf, type CompiledBlock } from './emit-block.ts'
 import { emitMachine, emitPartMachine, placeholderOfPart } from './emit-machine.ts'
 import { type NamedJoin, type NamedSequence, nameSteps, type Signals } from './name-steps.ts'
 import { fitsOneMachine, type MachineCaps, splitMachine } from './split-machine.ts'
@@ -146,8 +146,10 @@ export function markAskingBlocks(blocks: readonly AskingBlock[], budget: Dag['bu
   return blocks.map((block) => {
     const isOnce = block.step?.effect === 'once'
     const ofGates = phaseAsking(block.pre_gates) + phaseAsking(block.post_gates)
+    const acts = actingOf(block) !== undefined
     const asked = (asksForMore ? 1 : 0) + (isOnce ? 1 : 0) + ofGates
-    return asked === 0 ? block : { ...block, asks: { block: asked, items: asksForMore || isOnce } }
+    // Any call may be one that a person has to be asked about.
+    return asked === 0 && !acts ? block : { ...block, asks: { block: asked, items: asksForMore || isOnce || acts } }
   })
 }
 

@@ -1,5 +1,5 @@
 import { FUNCTIONS } from '../catalog.ts'
-import type { Block, Foreach, RetryPolicy, Wait } from '../dag/dag.ts'
+import type { Acting, Block, Foreach, RetryPolicy, Wait } from '../dag/dag.ts'
 import { isStepPath } from '../dag/handlers.ts'
 import { isNativeHandler, resourceOfCall } from '../dag/native-call.ts'
 import { Fault } from '../errors.ts'
@@ -44,7 +44,7 @@ export function emitBlock(block: CompiledBlock, emission: Emission, onward: Onwa
     : isNativeHandler(block.handler)
       ? emitCall
       : (WORKS[block.mode ?? 'ai'] ?? emitSingle)
-  const states = block.foreach !== undefined ? emitForeach : own
+  const states = block.foreach !== undefined ? emitForeach : actingOf(block) !== undefined ? emitAgent : own
   return {
     ...emitApproval(block, emission),
     ...states(block, emission, onward),
@@ -63,8 +63,9 @@ export function isStep({ handler }: Pick<CompiledBlock, 'handler'>): boolean {
 }
 
 /** The state after the approval. */
-function workOf({ id, foreach, wait }: CompiledBlock): string {
-  if (foreach !== undefined) return `_items_${id}`
+function workOf(block: CompiledBlock): string {
+  const { id, foreach, wait } = block
+  if (foreach !== undefined || actingOf(block) !== undefined) return `_items_${id}`
   return wait?.kind === 'until' ? `_until_${id}` : id
 }
 
@@ -122,6 +123,93 @@ function emitForeach(block: CompiledBlock, { signals, epoch }: Emission, onward:
       Next: `_close_${id}`,
     },
     ...emitClose(block, { signals, epoch }, onward),
+  }
+}
+
+/** Of an agent that calls tools. */
+export function actingOf({ agent }: Pick<CompiledBlock, 'agent'>): CompiledActing | undefined {
+  return agent?.acting
+}
+
+/**
+ * Rounds: what comes next, a Map over it (a turn, or the calls it asked for), and back, until nothing comes next; then the
+ * close that makes outputs of its last words (docs/adr/0075).
+ */
+function emitAgent(block: CompiledBlock, { signals, epoch }: Emission, onward: Onward): States {
+  const { id } = block
+  return {
+    [`_items_${id}`]: {
+      ...runBlock(block, { block: id, phase: 'items', ...epochField(epoch) }, epoch),
+      Output: { items: PAYLOAD, ...epochField(epoch) },
+      Next: `_more_${id}`,
+    },
+    [`_more_${id}`]: {
+      Type: 'Choice',
+      Choices: [{ Condition: '{% $count($states.input.items) > 0 %}', Next: `_map_${id}` }],
+      Default: `_close_${id}`,
+    },
+    [`_map_${id}`]: {
+      Type: 'Map',
+      Items: '{% $states.input.items %}',
+      ItemSelector: {
+        i: '{% $states.context.Map.Item.Value.i %}',
+        k: '{% $states.context.Map.Item.Value.k %}',
+        ...epochField(epoch),
+      },
+      MaxConcurrency: Math.min(actingOf(block)?.max_parallel ?? 1, MOST_ITEMS_AT_ONCE),
+      ItemProcessor: { StartAt: `_kind_${id}`, States: agentItemStates(block, epoch) },
+      Output: epoch ? { e: EPOCH } : {},
+      Next: `_items_${id}`,
+    },
+    ...emitClose(block, { signals, epoch }, onward),
+  }
+}
+
+/**
+ * One turn or call: a function makes it at once, or hands it to a step or a child run and waits for its token. What is left
+ * to do then, another try or a question, begins at `_kind_<id>` again.
+ */
+function agentItemStates(block: CompiledBlock, epoch: boolean): States {
+  const { id } = block
+  const kind = `_kind_${id}`
+  const close = `_close_item_${id}`
+  const tools = actingOf(block)?.tools ?? []
+  const item = { i: '{% $states.input.i %}', k: '{% $states.input.k %}', ...epochField(epoch) }
+  const payload = { block: id, item: item.i, ...epochField(epoch) }
+  const ended = {
+    Catch: [
+      { ErrorEquals: ['RetryBlock'], Next: `_again_${id}`, Output: { ...item, s: RETRY_SECONDS } },
+      { ErrorEquals: ['AskPerson'], Next: `_item_ask_${id}`, Output: item },
+    ],
+    Output: {},
+    End: true,
+  } as const
+  const hasSteps = tools.some((tool) => tool.kind === 'step')
+  const hasChildren = tools.some((tool) => tool.kind === 'dag')
+  const goesTo = (k: string, Next: string) => ({ Condition: `{% $states.input.k = '${k}' %}`, Next })
+  const choices = [
+    ...(hasSteps ? [goesTo('step', `_step_${id}`)] : []),
+    ...(hasChildren ? [goesTo('child', `_child_${id}`)] : []),
+  ]
+  const outcome = hasSteps ? { outcome: "{% $exists($states.input.outcome) ? $states.input.outcome : '' %}" } : {}
+  return {
+    [kind]:
+      choices.length === 0 ? { Type: 'Pass', Next: id } : { Type: 'Choice', Choices: choices, Default: id },
+    [id]: { ...runBlock(block, payload, epoch), ...ended },
+    ...(hasSteps ? { [`_step_${id}`]: { ...awaitStep(payload, item, close), Next: close } } : {}),
+    ...(hasChildren
+      ? { [`_child_${id}`]: { ...awaitToken('open-child', payload), Output: item, Next: close } }
+      : {}),
+    ...(choices.length === 0
+      ? {}
+      : {
+          [close]: {
+            ...runBlock(block, { ...payload, phase: 'close', ...outcome }, epoch),
+            ...ended,
+          },
+        }),
+    [`_again_${id}`]: { Type: 'Wait', Seconds: '{% $states.input.s %}', Next: kind },
+    [`_item_ask_${id}`]: { ...awaitAnswer(payload), Output: item, Next: kind },
   }
 }
 
@@ -399,6 +487,8 @@ export type CompiledBlock = Pick<Block, 'id' | 'upstream' | 'on_gate_fail'> & {
   readonly asks?: { readonly block: number; readonly items: boolean }
 
   readonly mode?: Block['mode']
+  /** Of an ai block. */
+  readonly agent?: { readonly acting?: CompiledActing }
   /** Of a deterministic block. */
   readonly handler?: string
   readonly config?: Readonly<Record<string, unknown>>
@@ -407,6 +497,11 @@ export type CompiledBlock = Pick<Block, 'id' | 'upstream' | 'on_gate_fail'> & {
   readonly foreach?: Pick<Foreach, 'items' | 'max_concurrency'>
   readonly wait?: Wait
   readonly retry?: Pick<RetryPolicy, 'max_attempts'>
+}
+
+/** What of an agent's tools decides about its states. */
+type CompiledActing = Pick<Acting, 'max_parallel' | 'max_turns'> & {
+  readonly tools: readonly Pick<Acting['tools'][number], 'kind'>[]
 }
 
 /** The epoch a state of a bounce module was entered with; the first pass comes from outside and has none. */

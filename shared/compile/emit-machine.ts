@@ -2,6 +2,7 @@ import { opensChild } from '../dag/dag.ts'
 import { isNativeHandler } from '../dag/native-call.ts'
 import type { Retrier } from './asl.ts'
 import {
+  actingOf,
   type CompiledBlock,
   callFunction,
   type Emission,
@@ -268,7 +269,8 @@ function blockBytes(block: CompiledBlock, emission: Emission, onward: Onward): n
 
 function isPlain(block: CompiledBlock): boolean {
   const { approval, asks, foreach, handler, mode } = block
-  const isSingle = !opensChild(mode) && mode !== 'wait' && !isStep(block) && !isNativeHandler(handler)
+  const isAlone = !opensChild(mode) && mode !== 'wait' && actingOf(block) === undefined
+  const isSingle = isAlone && !isStep(block) && !isNativeHandler(handler)
   return approval === undefined && asks === undefined && foreach === undefined && isSingle
 }
 

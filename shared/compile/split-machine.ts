@@ -1,7 +1,8 @@
 import { opensChild } from '../dag/dag.ts'
 import { isNativeHandler } from '../dag/native-call.ts'
 import { Fault } from '../errors.ts'
-import { type CompiledBlock, type Emission, isStep } from './emit-block.ts'
+import { LIMITS } from '../limits.ts'
+import { actingOf, type CompiledBlock, type Emission, isStep } from './emit-block.ts'
 import { fitsOnceBound, stepBytes } from './emit-machine.ts'
 import type { NamedSequence, NamedStep, Signals } from './name-steps.ts'
 
@@ -299,6 +300,19 @@ function eventsOfWork(block: CompiledBlock): number {
   return isNativeHandler(block.handler) ? EVENTS.call : 0
 }
 
+/** Calls of one turn that are reckoned with, and tries or questions of each. */
+const CALLS_A_TURN = 4
+
+/** Of an agent that acts: each turn is two rounds, one of itself and one of its calls. */
+function eventsOfAgent(block: CompiledBlock): number {
+  const acting = actingOf(block)
+  if (acting === undefined) return 0
+  const round = EVENTS.block + EVENTS.choice + EVENTS.parallel
+  const item = EVENTS.item + EVENTS.choice
+  const calls = Math.min(acting.max_turns * CALLS_A_TURN, LIMITS.agent_calls)
+  return acting.max_turns * (2 * round + item) + calls * (item + EVENTS.block)
+}
+
 function addEventsOfBlock(sum: Sum, block: CompiledBlock): void {
   const { mode, approval, asks, foreach, retry } = block
   const tries = Math.max(1, retry?.max_attempts ?? 1)
@@ -310,6 +324,7 @@ function addEventsOfBlock(sum: Sum, block: CompiledBlock): void {
   const surely =
     (EVENTS.block + waits + asked + (asks?.block ?? 0) * EVENTS.ask) * tries + (EVENTS.try - EVENTS.block) * (tries - 1)
   addEvents(sum, surely)
+  addEvents(sum, eventsOfAgent(block))
   if (foreach === undefined) return
   addEvents(sum, EVENTS.block + EVENTS.parallel)
   const ofItem = EVENTS.item + ofWork * tries + EVENTS.try * (tries - 1) + (asks?.items === true ? EVENTS.ask : 0)

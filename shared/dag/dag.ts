@@ -306,6 +306,8 @@ export type Block =
       readonly config: Readonly<Record<string, Json>>
       /** Of a run's document, where the handler is a step of the project: which code it began with. */
       readonly step?: StepPin
+      /** Of an agent's call, which no document holds: as that of a step. */
+      readonly effect?: StepPin['effect']
     })
   | (BlockBase & { readonly mode: 'approval'; readonly approval: ApprovalPolicy })
   | (BlockBase & { readonly mode: 'dag'; readonly dag: ChildDag })

@@ -1,12 +1,12 @@
 import type { Acting, ToolApproval, ToolGate, ToolUse } from '../dag/dag.ts'
 import { STEP_PATH } from '../dag/handlers.ts'
 import { LIMITS } from '../limits.ts'
-import { toolNames } from '../tools/tool-names.ts'
-import { BUILTIN_TOOLS, isBuiltinTool } from '../tools/builtin-tools.ts'
 import type { Problem } from '../text/document-problems.ts'
 import type { Json } from '../text/json.ts'
 import type { Path } from '../text/source-position.ts'
 import { didYouMean, listed, quoted, suggest } from '../text/wording.ts'
+import { BUILTIN_TOOLS, isBuiltinTool } from '../tools/builtin-tools.ts'
+import { toolNames } from '../tools/tool-names.ts'
 import { readCondition } from './control-flow.ts'
 import { readToolGates } from './gates.ts'
 import { readApproval } from './read-approval.ts'
@@ -32,7 +32,11 @@ export function readActing(reading: Reading, keys: ActingKeys, path: Path): Acti
   if (list === undefined) return undefined
   if (list.length === 0 || list.length > LIMITS.agent_tools) {
     const text = `has ${list.length} tools; allowed are 1 to ${LIMITS.agent_tools}`
-    reading.problems.push({ code: 'limit_exceeded', path: [...path, 'tools'], say: ({ who }) => ({ text: `${who} ${text}` }) })
+    reading.problems.push({
+      code: 'limit_exceeded',
+      path: [...path, 'tools'],
+      say: ({ who }) => ({ text: `${who} ${text}` }),
+    })
     return undefined
   }
   const read = list.map((tool, index) => readTool(reading, tool, [...path, 'tools', index]))
@@ -83,7 +87,12 @@ function readTool(reading: Reading, given: Json, path: Path): NamelessTool | und
   const config = section.config === undefined ? {} : readMapping(reading, section.config, [...path, 'config'])
   if (kind === undefined || config === undefined) return undefined
   if (kind !== 'step' && section.config !== undefined) refuseConfig(reading, use, [...path, 'config'])
-  const { effect = defaultEffect(reading, kind, use), idempotent = false, max_calls, timeout_ms = TOOL_TIMEOUT_MS } = section
+  const {
+    effect = defaultEffect(reading, kind, use),
+    idempotent = false,
+    max_calls,
+    timeout_ms = TOOL_TIMEOUT_MS,
+  } = section
   const { untrusted = isUntrusted(kind, use) } = section
   const asked = approval === undefined ? {} : { approval }
   const capped = max_calls === undefined ? {} : { max_calls }
@@ -129,7 +138,8 @@ function readStepTool(reading: Reading, use: string, path: Path): 'step' | undef
   }
   const step = steps !== undefined && Object.hasOwn(steps, use) ? steps[use] : undefined
   if (steps === undefined || (step !== undefined && !('problem' in step))) return 'step'
-  const why = step === undefined ? 'which the project does not have' : `which cannot be taken: ${step.problem.replace(/\.$/, '')}`
+  const why =
+    step === undefined ? 'which the project does not have' : `which cannot be taken: ${step.problem.replace(/\.$/, '')}`
   return refuse(reading, path, `names the tool ${quoted(use)}, ${why}`)
 }
 

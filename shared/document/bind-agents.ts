@@ -28,7 +28,9 @@ export interface Routing extends Pricing {
   /** Gates of tasks: those of the project's modules are read with the document. */
   readonly gates?: readonly TaskGateSettings[] | undefined
   /** What the operator says of tools of servers: `read` where one changes nothing. */
-  readonly mcp_servers?: Readonly<Record<string, { readonly effects?: Readonly<Record<string, 'read' | 'write'>> | undefined }>> | undefined
+  readonly mcp_servers?:
+    | Readonly<Record<string, { readonly effects?: Readonly<Record<string, 'read' | 'write'>> | undefined }>>
+    | undefined
   readonly safety?: Safety | undefined
   readonly approvals?: Pick<People, 'groups' | 'default_group'> | undefined
   readonly people?: People['names']

@@ -83,7 +83,9 @@ export function readToolGates(reading: Reading, given: Json | undefined, path: P
     if (mapping === undefined) return []
     const { after, ...gate } = mapping
     if (after !== undefined && typeof after !== 'boolean') {
-      const say: Problem['say'] = ({ place }) => ({ text: `${place} is ${describeValue(after)}; allowed are true and false` })
+      const say: Problem['say'] = ({ place }) => ({
+        text: `${place} is ${describeValue(after)}; allowed are true and false`,
+      })
       reading.problems.push({ code: 'wrong_type', path: [...at, 'after'], say })
     }
     return readGate(place, gate, at).map((use) => ({ ...use, after: after === true }))
@@ -118,22 +120,11 @@ interface RoutingGate {
 
 /** One gate, its parameters parsed by its kind; none when something is wrong with it. */
 function readGate(place: GatePosition, given: Json, path: Path): readonly GateUse[] {
-  const { reading, phase, names, taken } = place
+  const { reading, phase } = place
   const section = readSection(reading, SECTIONS.gate, given, path)
   if (section === undefined) return []
   const { name, error } = section
-  if (name !== undefined && taken.has(name)) {
-    const say: Problem['say'] = ({ who }) => ({
-      text: `${who} has two gates named ${quoted(name)}`,
-      hint: 'Rename one.',
-    })
-    reading.problems.push({ code: 'duplicate_gate', path: [...path, 'name'], say })
-  }
-  if (name !== undefined) {
-    names.push(name)
-    taken.add(name)
-  }
-  if (name !== undefined && section.on_fail === 'route') place.routing.push({ name, path: [...path, 'on_fail'] })
+  if (name !== undefined) takeName(place, name, section.on_fail, path)
   if (phase === 'item' || phase === 'tool') refuseForItems(reading, phase, section.on_fail, [...path, 'on_fail'])
   const check = readCheck(place, section.check, [...path, 'check'])
   if (name === undefined || check === undefined) return []
@@ -144,6 +135,24 @@ function readGate(place: GatePosition, given: Json, path: Path): readonly GateUs
 }
 
 type Refused = Readonly<Partial<Record<GateUse['on_fail'], readonly [why: string, hint: string]>>>
+
+function takeName(
+  { reading, names, taken, routing }: GatePosition,
+  name: string,
+  onFail: GateUse['on_fail'] | undefined,
+  path: Path,
+): void {
+  if (taken.has(name)) {
+    const say: Problem['say'] = ({ who }) => ({
+      text: `${who} has two gates named ${quoted(name)}`,
+      hint: 'Rename one.',
+    })
+    reading.problems.push({ code: 'duplicate_gate', path: [...path, 'name'], say })
+  }
+  names.push(name)
+  taken.add(name)
+  if (onFail === 'route') routing.push({ name, path: [...path, 'on_fail'] })
+}
 
 const REFUSED: Readonly<Record<'item' | 'tool', { readonly refused: Refused; readonly allowed: string }>> = {
   item: {
@@ -156,7 +165,10 @@ const REFUSED: Readonly<Record<'item' | 'tool', { readonly refused: Refused; rea
   tool: {
     refused: {
       route: ['a call goes nowhere by itself', 'Route from a post-gate of the block.'],
-      retry: ['the model makes the call again, or another, as it is told why', 'Remove it: a refusal is told to the model.'],
+      retry: [
+        'the model makes the call again, or another, as it is told why',
+        'Remove it: a refusal is told to the model.',
+      ],
     },
     allowed: '"fail", "ask" and "warn"',
   },

@@ -298,6 +298,26 @@ export const WORDS: Readonly<Record<Section, SectionWords>> = {
       role: 'Finds an agent of sluice.yaml by its role.',
       capability: 'Finds an agent of sluice.yaml by what it can do.',
       specific: 'Finds an agent of sluice.yaml by its name.',
+      tools: 'What it may call: it asks, sees what came of it, and goes on until it is done.',
+      max_turns: 'Answers of the model in one try. Default: 20.',
+      max_parallel: 'Calls of one turn that are made side by side. Default: 8.',
+      max_refused: 'Calls that gates and people may refuse before the block fails. Default: 5.',
+      taint:
+        'What tools that write are after it read what others wrote: approve (a person is asked), forbid or off. Default: approve.',
+    },
+  },
+  tool: {
+    section: 'One tool of an agent.',
+    keys: {
+      use: 'SERVER.TOOL of mcp_servers, ./steps/NAME.ts, dag.NAME, or one of ours: graph.search, ask_person ..',
+      effect: 'read or write: whether it changes something outside.',
+      idempotent: 'Doing it twice with the same key is doing it once. Default: false.',
+      untrusted: 'What it gives was written by others. Default: true of servers.',
+      gates: 'Judge its arguments, and with after: true what it gave, before the model sees it.',
+      approval: 'A person is asked before it is called: true, or the details.',
+      max_calls: 'Calls of it in one pass of the block. Default: no limit but max_turns.',
+      timeout_ms: 'Milliseconds for one call. Default: 60000.',
+      config: 'Of a step.',
     },
   },
   deterministic: {

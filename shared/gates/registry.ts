@@ -16,6 +16,7 @@ import { noSecrets } from './kinds/no-secrets.ts'
 import { promptInjectionHeuristics } from './kinds/prompt-injection.ts'
 import { quoteVerbatim } from './kinds/quote-verbatim.ts'
 import { freshness, maxValue, range } from './kinds/range.ts'
+import { refuse } from './kinds/refuse.ts'
 import { shell } from './kinds/shell.ts'
 import { levenshtein, rougeN } from './kinds/similarity.ts'
 import { urlAllowList, validUrl } from './kinds/url.ts'
@@ -56,7 +57,7 @@ const FAMILIES: Readonly<Record<string, readonly Gate<unknown>[]>> = {
   Safety: [noSecrets, noPii, urlAllowList, promptInjectionHeuristics, language],
   Grounding: [quoteVerbatim, citationExists, citationCoverage, numbersInEvidence],
   Model: [isRefusal, finishReason, llmReview],
-  Ops: [artifactExists, tokens, freshness, webhook],
+  Ops: [artifactExists, tokens, freshness, webhook, refuse],
   'Names of other systems': [portNotEmpty, portMatches, portMinLength, portType, expr],
 }
 

@@ -20,6 +20,7 @@ const ASKS = {
   post_gates: 'gates after it failed: waits for a waiver',
   budget: 'the budget is used up: waits for approval of more',
   lost_step: 'its work was lost in the middle: waits for approval to do it again',
+  call: 'wants to call a tool: waits for approval',
 } as const
 
 /** What was decided, by whom, how, and after how long (`took`, in words). */

@@ -409,6 +409,7 @@ const ASKED = {
   post_gates: 'its post-gates',
   budget: 'the budget of the run',
   lost_step: 'work that was lost in the middle',
+  call: 'the call of a tool',
 } as const
 /** `event "order.paid" of key 4711`, for people. */
 export function waitWords({ for: kind, name, key }: Pick<EventData<'block:waiting'>, 'for' | 'name' | 'key'>): string {

@@ -93,8 +93,11 @@ const held = {
   child: text.optional(),
   /** What a question of that child binds of this run (shared/approvals/decision-binding.ts). */
   binding_ref: text.optional(),
-  /** foreach: how many items begin with it, and the ref of the block's resolved inputs they all work with. */
-  items: z.strictObject({ count, inputs_ref: text }).optional(),
+  /**
+   * foreach: how many items begin with it, and the ref of the block's resolved inputs they all work with. Of an agent that
+   * acts nobody knows how many there will be: `turn` is the first of this attempt.
+   */
+  items: z.strictObject({ count, inputs_ref: text, turn: count.optional() }).optional(),
 }
 
 /** The block of another run that waits for this run (mode dag). */

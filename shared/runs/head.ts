@@ -36,7 +36,7 @@ export interface HeadApproval {
 }
 
 /** `dispatch`: of a block, before its work; the others come up in the middle of an attempt (asks). */
-export const ASKED_ABOUT = ['dispatch', 'pre_gates', 'post_gates', 'budget', 'lost_step'] as const
+export const ASKED_ABOUT = ['dispatch', 'pre_gates', 'post_gates', 'budget', 'lost_step', 'call'] as const
 export type AskedAbout = (typeof ASKED_ABOUT)[number]
 
 /** One person's yes. `at`: ISO time. */

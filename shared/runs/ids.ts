@@ -39,25 +39,36 @@ export function childRunId(
   return runIdOfKey(tenant, 'child', `${run_id}/${block}/${epoch}/${attempt}`)
 }
 
-/** The `n`th question of a block and epoch in the middle of an attempt: `apr_<26 of the run id>_<block>_<epoch>_a<n>`. */
-export function questionId(runId: string, block: number, epoch: number, n: number): string {
-  return `${approvalId(runId, block, epoch)}_a${n}`
+/**
+ * The `n`th question of a block and epoch in the middle of an attempt: `apr_<26 of the run id>_<block>_<epoch>_a<n>`. Items
+ * of a list share those of their block; a call of an agent (`item`) has its own: `.._<epoch>_i<item>a<n>`.
+ */
+export function questionId(runId: string, block: number, epoch: number, n: number, item?: number): string {
+  return `${approvalId(runId, block, epoch)}_${item === undefined ? '' : `i${item}`}a${n}`
 }
 
 /** Its number; undefined for the approval of a dispatch. */
 export function questionNumber(id: string): number | undefined {
-  const [, n] = /_\d+_a(\d+)$/.exec(id) ?? []
+  const [, n] = /_\d+_(?:i\d+)?a(\d+)$/.exec(id) ?? []
   return n === undefined ? undefined : Number(n)
 }
 
-/** The lane its events stand on: an approval's `a<k>`, a question's `q<k>`, whose ordinals have `n` for an attempt. */
+/** The agent's call it is about. */
+export function questionItem(id: string): number | undefined {
+  const [, item] = /_i(\d+)a\d+$/.exec(id) ?? []
+  return item === undefined ? undefined : Number(item)
+}
+
+/** The lane its events stand on: an approval's `a<k>`, a question's `q<k>`, whose ordinals have `n` for an attempt; of a call `q<k>.<item>`. */
 export function approvalLane(id: string, block: number): string {
-  return `${questionNumber(id) === undefined ? 'a' : 'q'}${block.toString(36)}`
+  const item = questionItem(id)
+  const lane = `${questionNumber(id) === undefined ? 'a' : 'q'}${block.toString(36)}`
+  return item === undefined ? lane : `${lane}.${item}`
 }
 
 /** The epoch an approval id names; 0 for what is none. */
 export function approvalEpoch(id: string): number {
-  return Number(/_(\d+)(?:_a\d+)?$/.exec(id)?.[1] ?? 0)
+  return Number(/_(\d+)(?:_(?:i\d+)?a\d+)?$/.exec(id)?.[1] ?? 0)
 }
 
 /** The run whose approval this is; undefined for what is no approval id. */

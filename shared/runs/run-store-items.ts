@@ -77,6 +77,8 @@ export interface ForeachItems {
   readonly count: number
   /** Ref of the block's resolved inputs, as JSON. */
   readonly inputs_ref: string
+  /** Of an agent that acts: the first turn of the attempt; `count` is 0 then. */
+  readonly turn?: number | undefined
   /** ISO time. */
   readonly since: string
 }

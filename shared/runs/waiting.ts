@@ -56,6 +56,7 @@ const ASKED: Readonly<Record<AskedAbout, string>> = {
   post_gates: 'a waiver of post-gates of',
   budget: 'a higher budget for',
   lost_step: 'a word on the lost attempt of',
+  call: 'a word on a call of',
 }
 
 function queueWords({ started_at }: RunFold, { place, active }: NonNullable<Waiting['queue']>): string {

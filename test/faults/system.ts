@@ -1,3 +1,4 @@
+import { NO_SERVERS } from '../../shared/tools/mcp-port.ts'
 import type { MakeNativeCall } from '../../infra/local/asl/execution-context.ts'
 import { createLocalMachine, type LocalMachine } from '../../infra/local/asl/local-machine.ts'
 import { openUploads } from '../../infra/local/uploads.ts'
@@ -114,6 +115,7 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
     http: simulated.http,
     webhooks: simulated.webhooks,
     services: openServices({}, async () => undefined),
+    mcp: NO_SERVERS,
     modules: NO_MODULES,
     steps: createSimulatedSteps({
       sim,

@@ -164,6 +164,7 @@ const ABOUT: Readonly<Record<Approval['about'], string>> = {
   post_gates: 'Waive the gates that failed after its work?',
   budget: 'Raise the budget of the run?',
   lost_step: 'Make the step again that was lost in the middle of its work?',
+  call: 'Let the agent call this tool?',
 }
 
 /** From elsewhere to the chosen one; at the ends it stays. */

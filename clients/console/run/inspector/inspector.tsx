@@ -399,4 +399,5 @@ const ABOUT: Readonly<Record<string, string>> = {
   post_gates: 'about gates after its work',
   budget: 'about its budget',
   lost_step: 'about an attempt that was lost in the middle of its work',
+  call: 'about the call of a tool',
 }

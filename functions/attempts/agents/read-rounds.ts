@@ -1,0 +1,88 @@
+import { type ActingBlock, readAgentItem } from '../../../shared/agents/agent-items.ts'
+import type { ItemEnds } from '../../../shared/agents/rounds.ts'
+import type { CallEnd, PastTurn } from '../../../shared/agents/transcript.ts'
+import { TURN_PORT, TurnRecordSchema } from '../../../shared/agents/turn-record.ts'
+import { valuesForModel } from '../../../shared/gates/read-facts.ts'
+import { laneOwner, readOrdinal } from '../../../shared/runs/lane.ts'
+import type { BlockProjection } from '../../../shared/runs/run-store-items.ts'
+import { canonicalJson, type Json } from '../../../shared/text/json.ts'
+import { freshItemProjections, readPortValues } from '../../record/projections.ts'
+import { objectReader } from '../agent-files.ts'
+import type { BlockCall } from '../block-call.ts'
+
+/** What an agent that acts has done in this pass, as its record says. */
+export interface Rounds {
+  readonly ends: ItemEnds
+  /** Of items that have ended. */
+  readonly projections: ReadonlyMap<number, BlockProjection>
+}
+
+/** Codes of calls that were not let through: by a gate, a bound or a person. */
+const REFUSED: ReadonlySet<string> = new Set(['pre_gate_failed', 'post_gate_failed', 'ask_rejected', 'ask_expired'])
+
+export async function readRounds(call: Pick<BlockCall, 'world' | 'run' | 'block' | 'epoch'>): Promise<Rounds> {
+  const { world, run, block, epoch } = call
+  const lanes = Object.entries((await world.runs.head(run))?.lanes ?? {}).flatMap(([key, lane]) => {
+    const owner = laneOwner(key)
+    if (owner?.block !== block.index || owner.item === undefined || readOrdinal(lane).epoch !== epoch) return []
+    return [[owner.item, lane] as const]
+  })
+  const ends = new Map(lanes.map(([item, lane]) => [item, readOrdinal(lane).outcome]))
+  const ended = new Map(lanes.filter(([, lane]) => readOrdinal(lane).outcome !== undefined))
+  return { ends, projections: await freshItemProjections(world, run, block.index, ended) }
+}
+
+/** Calls that were refused since this attempt of the block began. */
+export function refusedCalls({ projections }: Rounds, first: number): number {
+  return [...projections].filter(([item, { state, failure }]) => {
+    return readAgentItem(item).turn >= first && state === 'failed' && REFUSED.has(failure?.code ?? '')
+  }).length
+}
+
+/** The turns before one, in order, and what their calls came to. */
+export async function readPast(
+  call: BlockCall,
+  _whole: ActingBlock,
+  rounds: Rounds,
+  before: number,
+): Promise<{ readonly turns: readonly PastTurn[]; readonly ends: ReadonlyMap<number, CallEnd> }> {
+  const turns: PastTurn[] = []
+  const ends = new Map<number, CallEnd>()
+  for (const [item, projection] of [...rounds.projections].sort(([a], [b]) => a - b)) {
+    const { turn, call: n } = readAgentItem(item)
+    if (turn >= before) continue
+    if (n !== undefined) ends.set(item, await endOfCall(call, projection))
+    else if (projection.state === 'completed') {
+      const values = await readPortValues(call.world, call.run.tenant, projection.outputs ?? {})
+      turns.push({ turn, record: TurnRecordSchema.parse(values[TURN_PORT]) })
+    }
+  }
+  return { turns, ends }
+}
+
+async function endOfCall(call: BlockCall, { state, outputs = {}, failure }: BlockProjection): Promise<CallEnd> {
+  if (state !== 'completed') {
+    return { text: failure?.reason ?? `The call was ${state}.`, is_error: true }
+  }
+  const values = await readPortValues(call.world, call.run.tenant, outputs)
+  const ports = Object.fromEntries(
+    Object.keys(values).map((port) => [port, { type: 'json' as const, required: false }]),
+  )
+  const seen = await valuesForModel(ports, values, objectReader(call))
+  return { text: shortened(wordsOf(seen)), is_error: false }
+}
+
+/** A text alone as it is; else all of it as JSON. */
+function wordsOf(values: Readonly<Record<string, Json>>): string {
+  const entries = Object.entries(values)
+  const [only] = entries
+  return entries.length === 1 && typeof only?.[1] === 'string' ? only[1] : canonicalJson(values)
+}
+
+/** Characters of one result that a model is shown. */
+const MOST = 65_536
+
+function shortened(text: string): string {
+  const more = text.length - MOST
+  return more <= 0 ? text : `${text.slice(0, MOST).toWellFormed()}… (${more} more characters; ask for less)`
+}
