@@ -7,7 +7,7 @@ import type { PortType } from './dag.ts'
 import { ServiceRequestSchema } from './service-request.ts'
 import { TaskStatusSchema } from './task-status.ts'
 
-const ArtifactNameSchema = z
+export const ArtifactNameSchema = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$/, 'letters, digits, . _ / -; at most 200, no ".."')
   .refine((name) => !name.includes('..'), 'no ".."')

@@ -1,3 +1,4 @@
+import type { ToolPin } from '../dag/dag.ts'
 import type { Json } from '../text/json.ts'
 
 /** A tool as a server of the Model Context Protocol tells of it. */
@@ -27,13 +28,15 @@ export interface McpServers {
   names(): readonly string[]
   /**
    * The tools that the settings allow of a server, as it tells of them now. Fault InvalidInput unknown_mcp_server,
-   * Unavailable mcp_unavailable (facts.retry_after_ms where it said so), InvalidInput mcp_invalid.
+   * InvalidInput mcp_key_missing, Unavailable mcp_unavailable (facts.retry_after_ms where it said so), Rejected mcp_refused
+   * (it does not take the key), InvalidInput mcp_invalid.
    */
   tools(server: string, signal: AbortSignal): Promise<readonly McpTool[]>
   /**
-   * Calls one tool once, after it was compared with what the run froze (`expected`, a hash by `toolHash`): Fault Rejected
-   * tool_changed where it differs, with both descriptions in facts. Faults of a server that cannot be reached are as with
-   * `tools`; a call whose answer was lost is Unavailable mcp_answer_lost.
+   * Calls one tool once, after it was compared with what the run froze (its hash by `toolHash`): Fault Rejected
+   * tool_changed where it differs, with both descriptions in facts. Until the call is sent, faults are as with `tools`, and
+   * an abort throws its reason; after that, whatever keeps the answer away is Unavailable mcp_answer_lost, for it may have
+   * been done. A server that refuses the call in words answers it: a result with is_error.
    */
   call(server: string, call: McpCall): Promise<McpResult>
 }
@@ -47,7 +50,7 @@ export const NO_SERVERS: McpServers = {
 
 export interface McpCall {
   readonly tool: string
-  readonly expected: string
+  readonly expected: Pick<ToolPin, 'hash' | 'description' | 'input_schema'>
   readonly args: Readonly<Record<string, Json>>
   /** The same for the same attempt; sent as `_meta` for servers that dedupe. */
   readonly key: string
