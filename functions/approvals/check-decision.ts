@@ -214,7 +214,7 @@ const MOST_BYTES = 204_800
 async function checkEdits(
   world: Pick<World, 'runs' | 'objects'>,
   run: RunKey,
-  { id, block, edit = [] }: ApprovalItem,
+  { id, block, edit = [], edit_types = {} }: ApprovalItem,
   { decision, edits = {} }: Decision,
 ): Promise<string> {
   if (decision !== 'approve') throw invalid(id, [{ path: 'edits', message: `A ${decision} takes no edits.` }])
@@ -225,7 +225,7 @@ async function checkEdits(
       const allowed = edit.length === 0 ? 'none may be edited' : `${edit.join(', ')} may be edited`
       return [{ path, message: `Input "${port.slice(0, 80)}" may not be edited; ${allowed}.` }]
     }
-    const type = dag.blocks[block]?.inputs[port]?.type ?? 'json'
+    const type = edit_types[port] ?? dag.blocks[block]?.inputs[port]?.type ?? 'json'
     if (value !== null && fitsPort(type, value)) return []
     return [{ path, message: `Input "${port}" must be ${type}, got ${nameOf(value)}.` }]
   })

@@ -184,11 +184,23 @@ function madeBefore({ outputs, made }: BlockProjection): NonNullable<AttemptEnd[
  * given up, and the next one begins with those. What was waived of inputs that stayed the same stays waived.
  */
 async function giveUpIfEdited(call: BlockCall, ask: OpenQuestion): Promise<void> {
-  const edits = Object.entries(await approvedEdits(call))
+  const edits = Object.entries(await editsOfYes(call, ask))
   if (edits.length === 0 || call.lane === undefined) return
   const { values } = await askedInputs(call, ask)
-  if (edits.every(([port, value]) => canonicalJson(values[port] ?? null) === canonicalJson(value))) return
+  if (
+    call.acting === undefined &&
+    edits.every(([port, value]) => canonicalJson(values[port] ?? null) === canonicalJson(value))
+  )
+    return
   await giveUpAsked(call, ask, { code: 'inputs_edited', reason: 'the person who approved it changed its inputs' })
+}
+
+/** Of a call of an agent: what who let it be made changed of its arguments. */
+async function editsOfYes(call: BlockCall, { approval_id }: OpenQuestion): Promise<Readonly<Record<string, Json>>> {
+  const { world, run, head, acting } = call
+  const ref = head.approvals[approval_id]?.edits_ref
+  if (acting === undefined) return approvedEdits(call)
+  return ref === undefined ? {} : JSON.parse(Buffer.from(await world.objects.get(run.tenant, ref)).toString('utf8'))
 }
 
 /** A person wants another run in place of this one. Where that cannot be, their rejection is a failure that says so. */

@@ -7,6 +7,7 @@ import { ordinal, PHASE, readOrdinal, workingLeg } from '../../shared/runs/lane.
 import type { Append, Appended, LeasePool, RunKey } from '../../shared/runs/run-store.ts'
 import type { BlockProjection } from '../../shared/runs/run-store-items.ts'
 import type { StepPlace } from '../../shared/steps/step-order.ts'
+import { shortRedacted } from '../../shared/text/short-text.ts'
 import { leaseForAttempt, type ProviderLease } from '../provider-lease.ts'
 import { LEASE_MS, readOwnProjection, STEP_LEASE_MS } from '../record/projections.ts'
 import { chargeFor, recordEvents } from '../record/record-events.ts'
@@ -238,8 +239,15 @@ function beginning(
   if (resumed !== undefined) {
     return [{ type: 'block:resumed', ...head, data: { approval_id: resumed.ask.approval_id, ...data } }]
   }
-  const started = { inputs_hash: hash, context_version, ...standsOn(used), ...data }
+  const started = { inputs_hash: hash, context_version, ...standsOn(used), ...callOf(call, used), ...data }
   return [...readyEvents(call), { type: 'block:started', ...head, data: started }]
+}
+
+/** Of an agent's call: which tool is called with what. */
+function callOf({ acting }: BlockCall, { args_ref }: Pick<PreparedAttempt, 'args_ref'>) {
+  if (acting?.call === undefined || args_ref === undefined) return {}
+  const { tool } = acting.call
+  return { call: { tool: shortRedacted(tool.name, 80), use: shortRedacted(tool.use, 300), args_ref } }
 }
 
 function standsOn({ decisions, decisions_ref }: Pick<PreparedAttempt, 'decisions' | 'decisions_ref'>) {
@@ -252,7 +260,9 @@ function openingOf(
   { block }: BlockCall,
   { items, failure }: PreparedAttempt,
 ): Pick<Append, 'open_items'> | Record<never, never> {
-  return items === undefined || failure !== undefined ? {} : { open_items: { block: block.index } }
+  // An agent that is tried again goes on from the turns it had.
+  const goes_on = (items?.turn ?? 0) > 0
+  return items === undefined || goes_on || failure !== undefined ? {} : { open_items: { block: block.index } }
 }
 
 /**

@@ -15,7 +15,7 @@ import { type AttemptEnd, type Failure, toFailure } from './attempt-outcome.ts'
 import { appendBase, type BlockCall, type BlockInputs, eventBase, nextAnsweredPhase } from './block-call.ts'
 import { retryBlock } from './block-report.ts'
 import { verdictsSoFar, waivedVerdict, waiveGates } from './gate-waivers.ts'
-import { attemptInputs } from './inputs.ts'
+import { attemptInputs, storeInputs } from './inputs.ts'
 import { gateFailure, type Judged, judgeBlock } from './judge-gates.ts'
 import { chargeMeter } from './meter.ts'
 import { endFromEarlierRun } from './reuse.ts'
@@ -32,7 +32,9 @@ export interface PreparedAttempt extends BlockInputs {
   /** What is reserved for that child. */
   readonly reserve?: Amount
   /** What it goes over (foreach). */
-  readonly items?: { readonly count: number; readonly inputs_ref: string }
+  readonly items?: { readonly count: number; readonly inputs_ref: string; readonly turn?: number }
+  /** The arguments of an agent's call, stored: its record names them. */
+  readonly args_ref?: string
   /** Its `when` is not true: it is skipped instead of claimed. */
   readonly unwanted?: true
   /** A result of the run that this one retries stands in for the work. */
@@ -44,7 +46,7 @@ const NOT_JUDGED: Judged = { verdicts: [], events: [], composed: { passed: true,
 /** Inputs and pre-gates of the attempt; what is wrong with them is recorded as its failure, after the claim. */
 export async function prepareAttempt(call: BlockCall, attempt: number): Promise<PreparedAttempt> {
   try {
-    const inputs = await attemptInputs(call)
+    const inputs = await withArguments(call, await attemptInputs(call))
     const hash = sha256(canonicalJson(inputs.values))
     if (isUnwanted(call, inputs.values)) return { ...inputs, hash, pre: NOT_JUDGED, unwanted: true }
     if (inputs.stale !== undefined) return { ...inputs, hash, pre: NOT_JUDGED, failure: notCovered(inputs.stale) }
@@ -66,6 +68,13 @@ export async function prepareAttempt(call: BlockCall, attempt: number): Promise<
     const failure = toFailure(call, error)
     return { values: {}, problems: [], context_version: 0, hash: sha256('{}'), pre: NOT_JUDGED, failure }
   }
+}
+
+async function withArguments(
+  call: BlockCall,
+  inputs: BlockInputs,
+): Promise<BlockInputs & Pick<PreparedAttempt, 'args_ref'>> {
+  return call.acting?.call === undefined ? inputs : { ...inputs, args_ref: await storeInputs(call, inputs) }
 }
 
 /** Nobody said yes to what it would do now: a retry asks. */

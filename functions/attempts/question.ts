@@ -300,11 +300,16 @@ async function wordsOf({ world, run }: BlockCall, { feedback_ref }: HeadApproval
   return shortRedacted(Buffer.from(await world.objects.get(run.tenant, feedback_ref)).toString('utf8'))
 }
 
-/** What a person answered to the question this attempt goes on after: the fields they filled, and their words. */
+/** What a person answered to a question an agent asked them: the fields they filled, and their words. */
 export async function questionAnswer(call: BlockCall): Promise<Readonly<Record<string, Json>>> {
-  const { world, run, resumed } = call
-  const { approval, words = '' } = resumed?.yes ?? {}
-  const ref = approval?.edits_ref
+  const { world, run, head, block, item, epoch } = call
+  const answered = Object.entries(head.approvals).find(([id, { block: of, status }]) => {
+    return of === block.index && status === 'approved' && questionItem(id) === item && approvalEpoch(id) === epoch
+  })
+  if (answered === undefined) return {}
+  const [, approval] = answered
+  const { edits_ref: ref } = approval
+  const words = await wordsOf(call, approval)
   const filled: Readonly<Record<string, Json>> =
     ref === undefined ? {} : JSON.parse(Buffer.from(await world.objects.get(run.tenant, ref)).toString('utf8'))
   const said = words === '' || Object.hasOwn(filled, 'answer') ? {} : { answer: words }

@@ -33,6 +33,8 @@ interface OpenInputs extends AttemptInputs {
  * A judge that may not be asked for want of budget leaves its refusal in the meter: as elsewhere, that fails the block.
  */
 export async function endFromEarlierRun(call: BlockCall, open: OpenInputs): Promise<AttemptEnd | undefined> {
+  // A turn or a call stands in a transcript of its own.
+  if (call.acting !== undefined) return undefined
   if (call.meta.retry_of === undefined || call.epoch > 0 || effectBeyondPorts(call) === 'run') return undefined
   if (childDocumentOf(call.block, call.meta.children)?.asks === true) return undefined
   try {

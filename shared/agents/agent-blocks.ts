@@ -1,6 +1,5 @@
 import type { Block, GateUse, OutputPort, PortType, RetryPolicy, StepPin, ToolUse } from '../dag/dag.ts'
-import { sha256 } from '../text/hash.ts'
-import { canonicalJson, type Json } from '../text/json.ts'
+import type { Json } from '../text/json.ts'
 import type { ActingBlock } from './agent-items.ts'
 import { TURN_PORT } from './turn-record.ts'
 
@@ -59,7 +58,6 @@ export function callBlock(block: ActingBlock, tool: ToolUse, { args, obstacles, 
     post_gates: gates(true),
     retry: CALL_RETRY,
     timeout_ms: tool.timeout_ms,
-    hash: sha256(canonicalJson({ block: block.hash, tool: tool.name, pin: tool.pin?.hash ?? '' })),
   }
   if (tool.kind === 'dag') {
     const name = tool.use.slice('dag.'.length)

@@ -26,8 +26,3 @@ function boundBlock(block: ActingBlock, pins: ToolPins): ActingBlock {
   const agent = { ...block.agent, acting: { ...block.agent.acting, tools } }
   return { ...block, agent, hash: sha256(canonicalJson({ block: block.hash, tools: hashes })) }
 }
-
-/** Of name, description and schema as they were told: another hash is another tool. */
-export function pinHash(name: string, description: string, input_schema: Json): string {
-  return sha256(canonicalJson({ name, description, input_schema }))
-}

@@ -21,6 +21,12 @@ export function toolNamed({ tools }: Acting, name: string): ToolUse | undefined 
   return tools.find((tool) => tool.name === name)
 }
 
+/** One that the document does not name: its call is refused. */
+export function unknownTool(name: string): ToolUse {
+  const bare = { gates: [], timeout_ms: 60_000, config: {} }
+  return { use: name, name, kind: 'builtin', effect: 'read', idempotent: true, untrusted: false, ...bare }
+}
+
 /**
  * What followed the prompt so far, as the model is shown it: what it said, what came of each call it made, what it was told.
  * `ends`: by item.

@@ -193,13 +193,10 @@ function agentItemStates(block: CompiledBlock, epoch: boolean): States {
   ]
   const outcome = hasSteps ? { outcome: "{% $exists($states.input.outcome) ? $states.input.outcome : '' %}" } : {}
   return {
-    [kind]:
-      choices.length === 0 ? { Type: 'Pass', Next: id } : { Type: 'Choice', Choices: choices, Default: id },
+    [kind]: choices.length === 0 ? { Type: 'Pass', Next: id } : { Type: 'Choice', Choices: choices, Default: id },
     [id]: { ...runBlock(block, payload, epoch), ...ended },
     ...(hasSteps ? { [`_step_${id}`]: { ...awaitStep(payload, item, close), Next: close } } : {}),
-    ...(hasChildren
-      ? { [`_child_${id}`]: { ...awaitToken('open-child', payload), Output: item, Next: close } }
-      : {}),
+    ...(hasChildren ? { [`_child_${id}`]: { ...awaitToken('open-child', payload), Output: item, Next: close } } : {}),
     ...(choices.length === 0
       ? {}
       : {

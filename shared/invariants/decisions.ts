@@ -231,7 +231,10 @@ function waiverProblems(
   const isTold = typeof facts === 'object' && facts !== null && 'approval_id' in facts
   const id = isTold && typeof facts.approval_id === 'string' ? facts.approval_id : ''
   if (!isYes(id)) return [`waives gate "${gate}" without a yes`]
-  return asked.get(id)?.about === `${phase}_gates` ? [] : [`waives gate "${gate}", which was not asked about`]
+  const about = asked.get(id)?.about
+  return about === `${phase}_gates` || (about === 'call' && phase === 'pre')
+    ? []
+    : [`waives gate "${gate}", which was not asked about`]
 }
 
 /** Ids of the questions about this attempt, in order. */

@@ -1,3 +1,6 @@
+import { callBlock, turnBlock } from '../agents/agent-blocks.ts'
+import { type ActingBlock, isActing } from '../agents/agent-items.ts'
+import { toolNamed, unknownTool } from '../agents/transcript.ts'
 import type { Block, GateUse } from '../dag/dag.ts'
 import { composeVerdicts } from '../gates/compose-verdicts.ts'
 import type { GateFacts } from '../gates/gate.ts'
@@ -10,6 +13,7 @@ import type { EventData, RunEvent } from '../runs/event.ts'
 import { itemBlock } from '../runs/foreach.ts'
 import { sha256 } from '../text/hash.ts'
 import { canonicalJson } from '../text/json.ts'
+import { isToolGate, TOOL_GATES } from '../tools/tool-gates.ts'
 import { defineInvariant, type RunParts } from './invariant.ts'
 import { type RecordedParts, recordedInputs, recordedValues } from './reconstruct-inputs.ts'
 
@@ -46,8 +50,8 @@ function twiceProblems(pass: Pass): readonly string[] {
   })
 }
 
-function judgedAs(block: Block, { item }: Pass): Block {
-  return item === undefined || block.foreach === undefined ? block : itemBlock(block, block.foreach)
+function judgedAs(block: Block, pass: Pass): Block {
+  return judgedBlock(pass, block)
 }
 
 function gateProblems(pass: Pass, block: Block, { seq, attempt }: RunEvent): readonly string[] {
@@ -160,11 +164,33 @@ function textOf(body: Uint8Array | undefined): string | undefined {
 /** The gates of a task's move are their handler's, which has its own words for them. */
 function useOf(pass: Pass, block: Block, { gate, phase }: Judged['data']): GateUse | undefined {
   const judged = judgedBlock(pass, block)
+  // What stands in the way of a call is found before its gates are judged; they only tell it.
+  if (pass.item !== undefined && isActing(block) && isToolGate(gate)) return undefined
   return (phase === 'pre' ? judged.pre_gates : judged.post_gates).find(({ name }) => name === gate)
 }
 
-function judgedBlock({ item }: Pass, block: Block): Block {
-  return item === undefined || block.foreach === undefined ? block : itemBlock(block, block.foreach)
+function judgedBlock(pass: Pass, block: Block): Block {
+  if (pass.item === undefined) return block
+  if (isActing(block)) return agentItemBlock(pass, block)
+  return block.foreach === undefined ? block : itemBlock(block, block.foreach)
+}
+
+/** A turn, or a call with what stood in its way, which its verdicts tell. */
+function agentItemBlock({ events }: Pass, block: ActingBlock): Block {
+  const started = events.find((event) => event.type === 'block:started')
+  const name = started?.type === 'block:started' ? started.data.call?.tool : undefined
+  if (name === undefined) return turnBlock(block)
+  const own = new Set<string>(TOOL_GATES)
+  const obstacles = new Map(
+    events.flatMap((event) => {
+      if (event.type !== 'block:gate' || !own.has(event.data.gate) || event.attempt !== events.at(-1)?.attempt)
+        return []
+      const { gate, reason } = event.data
+      return [[gate, { name: gate, reason, on_fail: 'ask' as const }] as const]
+    }),
+  )
+  const tool = toolNamed(block.agent.acting, name) ?? unknownTool(name)
+  return callBlock(block, tool, { args: {}, obstacles: [...obstacles.values()] })
 }
 
 function looksAtTheClock({ check }: GateUse, facts: GateFacts): boolean {

@@ -1,3 +1,4 @@
+import { isActing } from '../agents/agent-items.ts'
 import type { Block } from '../dag/dag.ts'
 import { resolveInputs } from '../runs/block-inputs.ts'
 import { beginsItems, type Pass, passEnd, passesOf } from '../runs/block-passes.ts'
@@ -21,6 +22,7 @@ export async function recordedInputs(
   block: Block,
   started: RunEvent,
 ): Promise<Values | undefined> {
+  if (isActing(block)) return agentInputs(run, pass, block, started)
   const { foreach } = block
   const ref = foreach === undefined ? undefined : itemsRef(run.events, pass, started)
   if (foreach === undefined || ref === undefined) return resolvedInputs(run, pass, block, started)
@@ -30,6 +32,19 @@ export async function recordedInputs(
   const list = foreachList(foreach, values)
   const value = Array.isArray(list) ? list[pass.item] : undefined
   return value === undefined ? undefined : { ...values, [foreach.as]: value }
+}
+
+/** Of a call its arguments; of a turn, or the block itself once it had turns, the inputs that were kept for them. */
+async function agentInputs(
+  run: RecordedParts,
+  pass: Pass,
+  block: Block,
+  started: RunEvent,
+): Promise<Values | undefined> {
+  const args = started.type === 'block:started' ? started.data.call?.args_ref : undefined
+  const ref = args ?? itemsRef(run.events, pass, started)
+  if (ref === undefined) return resolvedInputs(run, pass, block, started)
+  return ((await readJson(run, ref)) as { readonly values?: Values } | undefined)?.values
 }
 
 function itemsRef(events: readonly RunEvent[], { block_id, epoch }: Pass, started: RunEvent): string | undefined {

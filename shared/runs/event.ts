@@ -157,6 +157,8 @@ const DATA = {
       .optional(),
     /** The same as JSON, where there are more than an event has room for. */
     decisions_ref: text.optional(),
+    /** Of an agent's call: the tool as the model named it and as the document does, and its arguments. */
+    call: z.strictObject({ tool: text, use: text, args_ref: text }).optional(),
     ...held,
   }),
   /** The work of a step began: from here on it may have had an effect. */

@@ -1,4 +1,4 @@
-import type { ApprovalPolicy } from '../dag/dag.ts'
+import type { ApprovalPolicy, PortType } from '../dag/dag.ts'
 import type { Json } from '../text/json.ts'
 import type { Amount } from './budget.ts'
 import type { EventData, StoredValue } from './event.ts'
@@ -113,6 +113,8 @@ export interface ApprovalItem {
   readonly remind_sec?: number
   readonly escalate?: ApprovalPolicy['escalate']
   readonly edit?: readonly string[]
+  /** Of an agent's call: the types of what may be edited, which no document says. */
+  readonly edit_types?: Readonly<Record<string, PortType>>
   /** Absent = fail. */
   readonly on_reject?: ApprovalPolicy['on_reject']
   /** The gates asked about, with their reasons. */

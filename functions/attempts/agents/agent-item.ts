@@ -1,11 +1,12 @@
 import { type CallToMake, callBlock, type Obstacle } from '../../../shared/agents/agent-blocks.ts'
 import { type ActingBlock, readAgentItem, turnItem } from '../../../shared/agents/agent-items.ts'
-import { toolNamed } from '../../../shared/agents/transcript.ts'
+import { toolNamed, unknownTool } from '../../../shared/agents/transcript.ts'
 import { type AskedCall, TURN_PORT, type TurnRecord, TurnRecordSchema } from '../../../shared/agents/turn-record.ts'
 import type { ToolUse } from '../../../shared/dag/dag.ts'
 import { evaluateExpression, parseExpression } from '../../../shared/dag/expression.ts'
 import { replaceReferences } from '../../../shared/dag/template.ts'
 import { Fault } from '../../../shared/errors.ts'
+import { readSchemaAnswer } from '../../../shared/gates/schema-limits.ts'
 import { isolateFor } from '../../../shared/ports/isolate.ts'
 import { approvalEpoch, questionItem } from '../../../shared/runs/ids.ts'
 import { laneKey, readOrdinal } from '../../../shared/runs/lane.ts'
@@ -32,12 +33,6 @@ export async function openAgentItem(call: BlockCall, whole: ActingBlock): Promis
     block: callBlock(whole, tool, made),
     acting: { whole, turn, call: { n, tool, asked, args: made.args } },
   }
-}
-
-/** One that the document does not name: its call is refused. */
-function unknownTool(name: string): ToolUse {
-  const bare = { gates: [], timeout_ms: 60_000, config: {} }
-  return { use: name, name, kind: 'builtin', effect: 'read', idempotent: true, untrusted: false, ...bare }
 }
 
 /** What a turn of this pass came to; undefined: it has not completed. */
@@ -67,7 +62,8 @@ async function callToMake(call: BlockCall, asking: Asking): Promise<CallToMake> 
   const read = readArguments(asked.arguments)
   if ('problem' in read) return { args: {}, obstacles: [refusal('arguments', read.problem)] }
   const edits = await editsOf(call)
-  const args = { ...read.args, ...edits }
+  // What a person fills into a form is the answer.
+  const args = tool.use === 'ask_person' ? read.args : { ...read.args, ...edits }
   const wrong = await argumentProblem(call, asking, args)
   if (wrong !== undefined) return { args, obstacles: [refusal('arguments', wrong)] }
   const before = (record.called[tool.name] ?? 0) + earlierCalls(record, n, tool)
@@ -118,16 +114,9 @@ async function argumentProblem(
   }
   if (tool.pin === undefined) return undefined
   const isolate = isolateFor(world.isolate, { tenant: run.tenant })
-  const checked = await isolate.run('json_schema', { program: tool.pin.input_schema, input: args })
-  if (!checked.ok) return `the arguments could not be checked (${checked.because}): ${checked.message}`
-  const problems = problemsOf(checked.value)
-  return problems.length === 0 ? undefined : `the arguments do not fit: ${problems.join('; ')}`
-}
-
-function problemsOf(answer: Json): readonly string[] {
-  if (typeof answer !== 'object' || answer === null || !Array.isArray((answer as { problems?: Json }).problems))
-    return []
-  return ((answer as { problems: readonly Json[] }).problems ?? []).slice(0, 5).map(String)
+  const checked = readSchemaAnswer(await isolate.run('json_schema', { program: tool.pin.input_schema, input: args }))
+  if (!checked.ok) return `the arguments could not be checked: ${checked.message}`
+  return checked.valid ? undefined : `the arguments do not fit: ${checked.errors.slice(0, 5).join('; ')}`
 }
 
 /** What a person has to be asked about. */

@@ -42,7 +42,7 @@ async function makeCall(
   const dot = tool.use.indexOf('.')
   const [server, name] = [tool.use.slice(0, dot), tool.use.slice(dot + 1)]
   const key = callKey(call, attempt, 0)
-  const expected = tool.pin?.hash ?? ''
+  const expected = tool.pin ?? { description: '', input_schema: {}, hash: '' }
   const result = await call.world.mcp.call(server, { tool: name, expected, args: values, key, signal })
   const { text, structured, is_error } = result
   if (is_error) {
