@@ -1,6 +1,8 @@
+import type { Wait } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import { checkOutputs } from '../../shared/runs/block-outputs.ts'
 import { isOpenWait, PHASE, readOrdinal } from '../../shared/runs/lane.ts'
+import { EVENT_LIMITS } from '../../shared/runs/outside-event.ts'
 import type { WaitNote } from '../../shared/runs/run-store-items.ts'
 import { callbackValues } from '../../shared/runs/wait-outputs.ts'
 import { sha256 } from '../../shared/text/hash.ts'
@@ -8,7 +10,7 @@ import { canonicalJson, type Json } from '../../shared/text/json.ts'
 import { shortRedacted } from '../../shared/text/short-text.ts'
 import { readOwnProjection } from '../record/projections.ts'
 import { endDueWait, findWait } from '../runs/waits.ts'
-import { type AttemptEnd, type Produced, toFailure } from './attempt-outcome.ts'
+import { type AttemptEnd, type Failure, type Produced, toFailure } from './attempt-outcome.ts'
 import { type BlockCall, laneOwnerOf, readHead } from './block-call.ts'
 import { type BlockReport, reportBlock, retryBlock } from './block-report.ts'
 import { findNextAttempt } from './claim.ts'
@@ -82,18 +84,10 @@ async function wokenEnd(
 ): Promise<AttemptEnd> {
   const { block, world } = call
   if (block.mode !== 'wait') throw new Fault('Bug', 'no_wait', `Block "${block.id}" does not wait.`)
-  const { wait } = block
   const { came } = note
   const latency_ms = Math.max(0, world.clock.now() - Date.parse(note.since))
-  if (came?.by === 'time' && 'on_timeout' in wait && wait.on_timeout === 'fail') {
-    const reason = shortRedacted(`${WHAT[wait.kind]} did not come in time, until ${note.until}`)
-    return {
-      attempt,
-      verdicts: [],
-      gate_events: [],
-      failure: { code: 'wait_timeout', reason, retry: true, feedback: [] },
-    }
-  }
+  const failure = failureOf(block.wait, note)
+  if (failure !== undefined) return { attempt, verdicts: [], gate_events: [], failure }
   const payload = came?.payload === undefined ? undefined : await readPayload(call, came.payload.ref)
   const values = payload === undefined ? {} : callbackValues(payload, block.outputs)
   const end = await judgeProduced(
@@ -106,6 +100,18 @@ async function wokenEnd(
   // The address of a callback is used up: another attempt would read the same body again.
   const isFinal = end.failure !== undefined && came?.by === 'callback'
   return isFinal && end.failure !== undefined ? { ...end, failure: { ...end.failure, retry: false } } : end
+}
+
+/** What came, or did not come, makes the block fail whatever its outputs are. */
+function failureOf(wait: Wait, { name, until, came }: WaitNote): Failure | undefined {
+  if (came?.by === 'time' && 'on_timeout' in wait && wait.on_timeout === 'fail') {
+    const reason = shortRedacted(`${WHAT[wait.kind]} did not come in time, until ${until}`)
+    return { code: 'wait_timeout', reason, retry: true, feedback: [] }
+  }
+  if (came?.by !== 'limit') return undefined
+  const { judged } = EVENT_LIMITS
+  const reason = `cannot look at all events ${name} that are kept: there are more than ${judged}, and its match is true of none of the newest; give them a key`
+  return { code: 'wait_kept_too_many', reason: shortRedacted(reason), retry: false, feedback: [] }
 }
 
 const WHAT = { event: 'the event it waits for', callback: 'its callback' } as const

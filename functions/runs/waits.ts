@@ -1,17 +1,24 @@
-import type { Wait } from '../../shared/dag/dag.ts'
+import type { Dag, Wait } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { EventData } from '../../shared/runs/event.ts'
 import { type Head, OUTBOX_GRACE_MS, openWaits } from '../../shared/runs/head.ts'
 import { isOpenWait, laneKey, laneOwner, ordinal, PHASE, readOrdinal } from '../../shared/runs/lane.ts'
-import type { OutsideEvent } from '../../shared/runs/outside-event.ts'
+import { EVENT_LIMITS, type OutsideEvent } from '../../shared/runs/outside-event.ts'
 import type { Append, RunKey } from '../../shared/runs/run-store.ts'
 import type { BlockProjection, WaitNote } from '../../shared/runs/run-store-items.ts'
-import { type EventTopic, type EventWait, topicsOfEvent, type WaitPlace, waitId } from '../../shared/runs/wait-store.ts'
+import {
+  type EventTopic,
+  type EventWait,
+  topicsOfEvent,
+  topicText,
+  type WaitPlace,
+  waitId,
+} from '../../shared/runs/wait-store.ts'
 import type { Json } from '../../shared/text/json.ts'
 import { shortRedacted } from '../../shared/text/short-text.ts'
 import type { World } from '../../shared/world.ts'
 import { readPinned } from '../record/pinned-run.ts'
-import { readOwnProjection } from '../record/projections.ts'
+import { freshItemProjections, readOwnProjection, readProjections } from '../record/projections.ts'
 import { deadlineAfterPause } from './due-approvals.ts'
 
 type WaitWorld = Pick<World, 'runs' | 'objects' | 'outbox' | 'clock' | 'settings' | 'waits' | 'isolate' | 'log'>
@@ -27,22 +34,67 @@ export interface OpenWait {
   readonly head: Head
 }
 
+type ReadWorld = Pick<World, 'runs' | 'objects'>
+
 /** The wait at this place, if it is open: the run lives, and this attempt of the block waits in this epoch. */
-export async function findWait(
-  world: Pick<World, 'runs' | 'objects'>,
-  run: RunKey,
-  place: WaitPlace,
-): Promise<OpenWait | undefined> {
+export async function findWait(world: ReadWorld, run: RunKey, place: WaitPlace): Promise<OpenWait | undefined> {
   const head = await world.runs.head(run)
   const lane = head?.lanes[laneKey(place)]
   if (head?.state !== 'running' || lane === undefined || !isOpenWait(lane)) return undefined
   const { epoch, attempt } = readOrdinal(lane)
   if (epoch !== place.epoch || attempt !== place.attempt) return undefined
   const { dag } = await readPinned(world, run)
-  const block = dag.blocks[place.block]
   const projection = await readOwnProjection({ world, run, block: { index: place.block }, item: place.item }, lane)
+  return openWaitOf(run, dag, head, place, projection)
+}
+
+function openWaitOf(
+  run: RunKey,
+  dag: Dag,
+  head: Head,
+  place: WaitPlace,
+  projection: BlockProjection | undefined,
+): OpenWait | undefined {
+  const block = dag.blocks[place.block]
   if (block?.mode !== 'wait' || projection?.wait === undefined || projection.wait.came !== undefined) return undefined
   return { run, place, block_id: block.id, wait: block.wait, note: projection.wait, projection, head }
+}
+
+/** All open waits of a run: HEAD and the projections of its blocks are read once, those of items once a block. */
+async function findWaits(world: ReadWorld, run: RunKey): Promise<readonly OpenWait[]> {
+  const head = await world.runs.head(run)
+  if (head?.state !== 'running') return []
+  const places = openWaits(head).flatMap((lane) => {
+    const owner = laneOwner(lane)
+    return owner === undefined ? [] : [{ ...owner, ...readOrdinal(head.lanes[lane] ?? 0) }]
+  })
+  if (places.length === 0) return []
+  const { dag } = await readPinned(world, run)
+  const known = await projectionsOf(world, run, head, places)
+  return places.flatMap((place) => openWaitOf(run, dag, head, place, known.get(laneKey(place))) ?? [])
+}
+
+async function projectionsOf(
+  world: ReadWorld,
+  run: RunKey,
+  head: Head,
+  places: readonly WaitPlace[],
+): Promise<ReadonlyMap<string, BlockProjection>> {
+  const laneOf = (place: WaitPlace) => head.lanes[laneKey(place)] ?? 0
+  const known = new Map<string, BlockProjection>()
+  const whole = places.filter(({ item }) => item === undefined)
+  const ofBlocks = await readProjections(world, run, new Map(whole.map((place) => [place.block, laneOf(place)])))
+  for (const [block, one] of ofBlocks) known.set(laneKey({ block }), one)
+  const items = Map.groupBy(
+    places.flatMap((place) => (place.item === undefined ? [] : [{ ...place, item: place.item }])),
+    ({ block }) => block,
+  )
+  for (const [block, waiting] of items) {
+    const lanes = new Map(waiting.map((place) => [place.item, laneOf(place)]))
+    const found = await freshItemProjections(world, run, block, lanes)
+    for (const [item, one] of found) known.set(laneKey({ block, item }), one)
+  }
+  return known
 }
 
 const ROUNDS = 4
@@ -99,66 +151,112 @@ function baseOf({ run, place, head }: OpenWait): Pick<Append, 'run' | 'lane' | '
   return { run, lane, item_of: { block, below: ordinal({ epoch, attempt, leg, phase: PHASE.completed }) } }
 }
 
-/** So many kept events of a topic are looked at, newest first: what is older than these waits in vain (docs/dag.md, "Wait"). */
-const MOST_KEPT = 1_000
 const PAGE = 100
+/** So many are asked about at once, and the newest that matches counts. */
+const AT_ONCE = 10
 
 /**
  * Ends the wait by what was kept for it before anybody registered it, or was lost on its way here since: the newest event
- * that matches, or the answer to its callback. False: there is nothing.
+ * that matches, or the answer to its callback. Looks at all that is kept, and says so where its `match` may be asked about no
+ * more. `from`: looks at what was taken from then on alone (ISO time), as far as it may. False: nothing ended it.
  */
-export async function endByWhatIsKept(world: WaitWorld, open: OpenWait): Promise<boolean> {
+export async function endByWhatIsKept(world: WaitWorld, open: OpenWait, from?: string): Promise<boolean> {
   const { run, place, note } = open
   if (note.for === 'callback') {
     const answer = await world.waits.callback(run, place)
     return answer !== undefined && endWait(world, open, { by: 'callback', came_at: answer.at, payload: answer.payload })
   }
   if (note.for !== 'event' || note.name === undefined) return false
-  for await (const event of newestKept(world, { tenant: run.tenant, name: note.name, key: note.key })) {
+  return endByKeptEvent(world, open, { tenant: run.tenant, name: note.name, key: note.key }, from)
+}
+
+async function endByKeptEvent(
+  world: WaitWorld,
+  open: OpenWait,
+  topic: EventTopic,
+  from: string | undefined,
+): Promise<boolean> {
+  const judge = judgeOf(world, open)
+  const { after_at = '' } = open.note
+  const oldest = from !== undefined && from > after_at ? from : after_at
+  let left: number = EVENT_LIMITS.judged
+  for await (const page of newestKept(world, topic)) {
+    const events = page.filter((event) => event.at >= oldest && isFor(open, event))
+    const found = await firstMatch(world, open, judge, events.slice(0, left))
+    if (found !== undefined) return endWait(world, open, endOf(found))
+    if (events.length > left) return from === undefined && endWait(world, open, { by: 'limit' })
+    left -= events.length
     // What follows is older still.
-    if (isBefore(event, note)) return false
-    if (await endByEvent(world, open, event)) return true
+    if (page.some(({ at }) => at < oldest)) return false
   }
   return false
 }
 
-async function* newestKept({ waits, clock }: WaitWorld, topic: EventTopic): AsyncGenerator<OutsideEvent> {
+async function* newestKept(
+  { waits, clock }: WaitWorld,
+  topic: EventTopic,
+): AsyncGenerator<readonly OutsideEvent[], void, undefined> {
   const now = new Date(clock.now()).toISOString()
   let after: string | undefined
-  for (let seen = 0; seen < MOST_KEPT; seen += PAGE) {
+  do {
     const page = await waits.keptEvents(topic, { now, limit: PAGE, after })
-    yield* page.events
+    yield page.events
     after = page.next
-    if (after === undefined) return
-  }
+  } while (after !== undefined)
 }
 
 function isBefore({ at }: OutsideEvent, { after_at }: WaitNote): boolean {
   return after_at !== undefined && at < after_at
 }
 
-/** Ends the wait by this event, if it is one it waits for. */
-async function endByEvent(world: WaitWorld, open: OpenWait, event: OutsideEvent): Promise<boolean> {
-  const { note } = open
-  if (isBefore(event, note) || event.id === note.after_id || note.unjudged?.includes(event.id) === true) return false
-  if (!(await isMatch(world, open, event))) return false
-  const { id: event_id, at: came_at, payload } = event
-  return endWait(world, open, { by: 'event', event_id, came_at, payload })
+function isFor({ note }: OpenWait, event: OutsideEvent): boolean {
+  return !isBefore(event, note) && event.id !== note.after_id && note.unjudged?.includes(event.id) !== true
 }
 
-/** Whether the wait's `match` is true of the event; one that cannot be computed is no match, and the record says so. */
-async function isMatch(world: WaitWorld, open: OpenWait, event: OutsideEvent): Promise<boolean> {
-  const { wait, note, run } = open
-  if (wait.kind !== 'event' || wait.match === undefined) return true
-  const { id, name, key, at } = event
-  const payload = await readJson(world, run.tenant, event.payload.ref)
-  const stored = await readJson(world, run.tenant, note.inputs_ref)
-  const inputs = (stored as { readonly values?: Json }).values ?? {}
-  const input = { event: { id, name, at, payload, ...(key === undefined ? {} : { key }) }, inputs }
-  const answer = await world.isolate.run('transform', { program: wait.match, input }, undefined, { tenant: run.tenant })
-  if (answer.ok) return answer.value === true
-  await noteUnjudged(world, open, id, `${answer.because}: ${answer.message}`)
-  return false
+function endOf({ id: event_id, at: came_at, payload }: OutsideEvent): EventData<'block:woken'> {
+  return { by: 'event', event_id, came_at, payload }
+}
+
+async function firstMatch(
+  world: WaitWorld,
+  open: OpenWait,
+  judge: Judge,
+  events: readonly OutsideEvent[],
+): Promise<OutsideEvent | undefined> {
+  for (let from = 0; from < events.length; from += AT_ONCE) {
+    const some = events.slice(from, from + AT_ONCE)
+    const verdicts = await Promise.all(some.map(judge))
+    for (const [i, event] of some.entries()) {
+      const verdict = verdicts[i]
+      if (verdict === true) return event
+      if (typeof verdict === 'object') await noteUnjudged(world, open, event.id, verdict.because)
+    }
+  }
+  return undefined
+}
+
+/** Ends the wait by this event, if it is one it waits for. */
+async function endByEvent(world: WaitWorld, open: OpenWait, event: OutsideEvent): Promise<boolean> {
+  if (!isFor(open, event)) return false
+  const found = await firstMatch(world, open, judgeOf(world, open), [event])
+  return found !== undefined && endWait(world, open, endOf(found))
+}
+
+/** Whether the wait's `match` is true of the event; why, where it cannot be computed: that is no match. */
+type Judge = (event: OutsideEvent) => Promise<boolean | { readonly because: string }>
+
+function judgeOf(world: WaitWorld, { wait, note, run: { tenant } }: OpenWait): Judge {
+  if (wait.kind !== 'event' || wait.match === undefined) return async () => true
+  const { match: program } = wait
+  let stored: Promise<Json> | undefined
+  return async ({ id, name, key, at, payload: { ref } }) => {
+    stored ??= readJson(world, tenant, note.inputs_ref)
+    const inputs = ((await stored) as { readonly values?: Json }).values ?? {}
+    const payload = await readJson(world, tenant, ref)
+    const input = { event: { id, name, at, payload, ...(key === undefined ? {} : { key }) }, inputs }
+    const answer = await world.isolate.run('transform', { program, input }, undefined, { tenant })
+    return answer.ok ? answer.value === true : { because: `${answer.because}: ${answer.message}` }
+  }
 }
 
 async function readJson({ objects }: Pick<World, 'objects'>, tenant: string, ref: string): Promise<Json> {
@@ -197,23 +295,48 @@ export async function endDueWait(world: WaitWorld, open: OpenWait): Promise<void
 }
 
 /**
+ * An event is looked for so long before the wait it may be for began: clocks differ, and whoever sends one may stand still
+ * between the time it gives it and keeping it.
+ */
+const EARLIER_MS = 3_600_000
+
+/**
  * One look of the sweep at the waits of a run: those whose time has come end, and what was sent for the others and lost on
- * its way ends them. Answers when the next one's time comes, milliseconds since 1970; undefined: none is open.
+ * its way ends them; what was kept before they began they have looked at themselves. Where nothing is lost it costs the
+ * reading of HEAD, of the projections, and of the newest event of each name (and key). Answers when the next one's time
+ * comes, milliseconds since 1970; undefined: none is open.
  */
 export async function lookAtWaits(world: WaitWorld, run: RunKey): Promise<number | undefined> {
-  const head = await world.runs.head(run)
-  if (head?.state !== 'running') return undefined
   const times: number[] = []
-  for (const lane of openWaits(head)) {
-    const owner = laneOwner(lane)
-    const open =
-      owner === undefined ? undefined : await findWait(world, run, { ...owner, ...readOrdinal(head.lanes[lane] ?? 0) })
-    if (open === undefined) continue
+  const newest = newestTimes(world)
+  for (const open of await findWaits(world, run)) {
     const until = Date.parse(open.note.until)
     if (until <= world.clock.now()) await endDueWait(world, open)
-    else if (!(await endByWhatIsKept(world, open))) times.push(until)
+    else if (!(await endByWhatWasLost(world, open, newest))) times.push(until)
   }
   return times.length === 0 ? undefined : Math.min(...times)
+}
+
+async function endByWhatWasLost(world: WaitWorld, open: OpenWait, newest: NewestTime): Promise<boolean> {
+  const { note, run } = open
+  if (note.for !== 'event' || note.name === undefined) return endByWhatIsKept(world, open)
+  const from = new Date(Date.parse(note.since) - EARLIER_MS).toISOString()
+  const at = await newest({ tenant: run.tenant, name: note.name, key: note.key })
+  return at !== undefined && at >= from && endByWhatIsKept(world, open, from)
+}
+
+type NewestTime = (topic: EventTopic) => Promise<string | undefined>
+
+/** When the newest event of a topic was taken: read once a look. */
+function newestTimes({ waits, clock }: WaitWorld): NewestTime {
+  const known = new Map<string, Promise<string | undefined>>()
+  return (topic) => {
+    const text = topicText(topic)
+    const now = new Date(clock.now()).toISOString()
+    const read = known.get(text) ?? waits.keptEvents(topic, { now, limit: 1 }).then(({ events }) => events[0]?.at)
+    known.set(text, read)
+    return read
+  }
 }
 
 /** How many waits were woken, and whether all were looked at: the others are found by the sweep. */

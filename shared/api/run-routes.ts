@@ -7,6 +7,7 @@ import {
   RunEventSchema,
   StoredValueSchema,
   WAITS_FOR,
+  WOKEN_BY,
 } from '../runs/event.ts'
 import { ASKED_ABOUT, RUN_STATES, SHOWN_STATES } from '../runs/head.ts'
 import { RUN_ROLES } from '../runs/run-store.ts'
@@ -102,7 +103,7 @@ const BlockSchema = z.strictObject({
       until: text,
       name: text.optional(),
       key: text.optional(),
-      ended_by: z.enum(WAITS_FOR).optional(),
+      ended_by: z.enum(WOKEN_BY).optional(),
       ended_at: text.optional(),
     })
     .optional()

@@ -35,6 +35,8 @@ function wakeProblem(
   { at, data }: Extract<RunEvent, { readonly type: 'block:woken' }>,
 ): string | undefined {
   if (data.by === 'time') return at < until ? `its time is ${until}, it was woken at ${at}` : undefined
+  if (data.by === 'limit')
+    return kind === 'event' ? undefined : `it waits for its ${kind} and was ended by what is kept of events`
   if (data.by !== kind) return `it waits for its ${kind} and was woken by its ${data.by}`
   return data.payload === undefined ? `what its ${data.by} said is not recorded` : undefined
 }

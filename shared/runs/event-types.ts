@@ -421,6 +421,7 @@ const WOKEN: Readonly<Record<EventData<'block:woken'>['by'], (data: EventData<'b
   time: () => 'its time has come',
   event: ({ event_id }) => `event ${event_id} came`,
   callback: () => 'its callback came',
+  limit: () => 'more events are kept for it than it looks at',
 }
 
 const EXPIRED = { reject: 'counts as a no', fail: 'the block fails', approve: 'counts as a yes' } as const

@@ -46,8 +46,10 @@ const time = z.iso.datetime()
 export const StoredValueSchema = z.strictObject({ ref: text, sha256: text, bytes: count })
 export type StoredValue = z.infer<typeof StoredValueSchema>
 
-/** What a wait is for, and what ended it. */
+/** What a wait is for. */
 export const WAITS_FOR = ['time', 'event', 'callback'] as const
+/** What ends one. */
+export const WOKEN_BY = [...WAITS_FOR, 'limit'] as const
 
 const GATE_STATUSES = ['passed', 'failed', 'error', 'waived'] as const
 
@@ -232,7 +234,8 @@ const DATA = {
   'block:match_failed': z.strictObject({ event_id: text, reason: text }),
   /** What it waited for is there, or its time has come. */
   'block:woken': z.strictObject({
-    by: z.enum(WAITS_FOR),
+    /** `limit`: more events are kept for it than its `match` is asked about. */
+    by: z.enum(WOKEN_BY),
     /** Of an event or a callback: when it came, and what it said. */
     came_at: time.optional(),
     event_id: text.optional(),

@@ -30,6 +30,8 @@ export const EVENT_LIMITS = {
   /** How long an event is kept where its sender does not say, and at the most. */
   kept_sec: 604_800,
   most_kept_sec: 2_592_000,
+  /** A wait asks its `match` about so many kept events in one look, newest first; where there are more its block fails. */
+  judged: 10_000,
 } as const
 
 export const EVENT_NAME_RULE = 'a letter, then letters, digits and _ . : / -, 128 at most'

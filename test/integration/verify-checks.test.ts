@@ -239,6 +239,11 @@ const ROWS: readonly (readonly [number, string, (parts: Parts) => Parts & { befo
     [43, 'work that may be done once is done again', (parts) => lostOnce(parts)],
     [44, 'a block was woken that does not wait', woken(BY_EVENT)],
     [44, 'an attempt waits twice', woken(WAITS, WAITS)],
+    [
+      44,
+      'events ended no wait for an event',
+      woken({ ...WAITS, data: { ...WAITS.data, for: 'time' } }, { type: 'block:woken', data: { by: 'limit' } }),
+    ],
     [44, 'its time had not come', woken(WAITS, { type: 'block:woken', data: { by: 'time' } })],
     [44, 'a callback ended the wait for an event', woken(WAITS, { ...BY_EVENT, data: { by: 'callback' } })],
     [44, 'what the event said is not there', woken(WAITS, { ...BY_EVENT, data: { by: 'event', event_id: 'e' } })],

@@ -111,6 +111,20 @@ blocks:
     wait: { event: { name: order.paid, key: "{{inputs.order}}", match: "event.payload.amount > 10" } }
     outputs: { amount: number, note: { type: string, required: false } }
 `
+  const crowded = (name: string) => `
+name: crowded
+blocks:
+  - { id: w, mode: wait, wait: { event: { name: ${name}, match: "event.payload.amount > 10" }, timeout: 5m }, outputs: { amount: number } }
+`
+  /** As a sender that died right after it kept it. */
+  const keep = async (name: string, id: string, ago_ms: number, value: Json) => {
+    const payload = await place.place.world.objects.put('main', Buffer.from(JSON.stringify(value)))
+    const at = new Date(Date.now() - ago_ms).toISOString()
+    const expires_at = new Date(Date.now() + 600_000).toISOString()
+    const event = { tenant: 'main', id: `${name}-${id}`, name, at, expires_at, payload, by: 'user:ana' }
+    await place.place.world.waits.keepEvent(event)
+  }
+
   test('is ended by the first event that matches, whose payload becomes its outputs', async () => {
     const run = await place.start(dag, { inputs: { order: 'a1' } })
     await waiting(run)
@@ -131,6 +145,28 @@ blocks:
     const events = await place.ended(run)
     expect(events.find(({ type }) => type === 'block:woken')?.data).toMatchObject({ by: 'event', event_id: 'early-1' })
     expect(await output(run, 'paid', 'note')).toBe('early')
+  })
+
+  test('that came before more than a thousand others of its name is not lost either', async () => {
+    await keep('crowd', 'wanted', 60_000, { amount: 99 })
+    for (let n = 0; n < 1_001; n += 1) await keep('crowd', `other-${n}`, 30_000 - n, { amount: 1 })
+    const events = await place.ended(await place.start(crowded('crowd')))
+    expect(events.find(({ type }) => type === 'block:woken')?.data).toMatchObject({ event_id: 'crowd-wanted' })
+  })
+
+  test('of ten thousand that do not match, one more is told as what it is', { tags: ['thorough'] }, async () => {
+    for (let n = 0; n < 10_000; n += 1) await keep('flood', `${n}`, 30_000 - n, { amount: 1 })
+    const waits = await place.start(crowded('flood'))
+    await waiting(waits)
+    expect((await place.call('get-run', waits)).json).toMatchObject({ run: { state: 'waiting' } })
+    await keep('flood', 'wanted', 60_000, { amount: 99 })
+    const events = await place.ended(await place.start(crowded('flood')))
+    expect(events.findLast(({ type }) => type === 'block:failed')?.data).toMatchObject({
+      code: 'wait_kept_too_many',
+      reason: expect.stringContaining('there are more than 10000, and its match is true of none of the newest'),
+    })
+    await ask('stop-run', { run_id: waits }, {})
+    await place.ended(waits)
   })
 
   test('the same id again is the same event; another event of it is refused', async () => {

@@ -65,6 +65,7 @@ const WORDS: { readonly [T in EventType]: readonly (readonly [EventData<T>, stri
     [{ by: 'time' }, 'its time has come'],
     [{ by: 'event', event_id: 'evt_1', came_at: at, payload: stored }, 'event evt_1 came'],
     [{ by: 'callback', came_at: at, payload: stored }, 'its callback came'],
+    [{ by: 'limit' }, 'more events are kept for it than it looks at'],
   ],
   'block:output': [
     [
