@@ -76,7 +76,7 @@ async function outcomeOfCall(call: BlockCall, order: CallOrder, done: CallDone):
     return { ...bare, outputs: outputsOf(call, done.result ?? null) }
   }
   const name = String(call.block.config.container)
-  const left = await call.world.steps.collect({ tenant: call.run.tenant, name, key: order.step.key })
+  const left = await call.world.steps.collect({ tenant: call.run.tenant, name, holder: order.place.holder })
   if (left === undefined) return { ...bare, failure: noAnswer('it wrote no output.json') }
   const { output, artifacts, stored_bytes } = left
   const outputs = readObjectText(output)

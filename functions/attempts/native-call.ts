@@ -254,6 +254,7 @@ const CALLS: Readonly<Record<NativeHandler, MakeCall>> = {
       name,
       command_args,
       key,
+      holder: ordered.holder,
       work: { inputs, key, attempt, feedback: [...feedback] },
     }
     const made = await call.world.steps.task(task)

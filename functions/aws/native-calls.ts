@@ -1,6 +1,6 @@
 import { GetObjectCommand, PutObjectCommand, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
 import { Fault } from '../../shared/errors.ts'
-import { taskFamily, taskFolder } from '../../shared/steps/container-task.ts'
+import { taskFamily, taskFolder, taskRole } from '../../shared/steps/container-task.ts'
 import { findContainer } from '../../shared/steps/native-calls.ts'
 import { STEP_LIMITS } from '../../shared/steps/step-order.ts'
 import type { ContainerLeft, ContainerTask, Steps } from '../../shared/steps/steps-port.ts'
@@ -41,7 +41,7 @@ export function openCalls(core: Pick<Core, 'env' | 'settings'>, config: S3Client
       const files = filesOf(task)
       await put(`${folder}/input.json`, JSON.stringify(task.work))
       for (const [port, ref] of files) await put(`${folder}/files/${port}`, await objects.get(task.tenant, ref))
-      return runTask(core, task, folder, files.length > 0)
+      return runTask(core, task, folder, files)
     },
     async collect(task) {
       const folder = taskFolder(task)
@@ -83,7 +83,7 @@ function runTask(
   { env, settings }: Pick<Core, 'env' | 'settings'>,
   task: ContainerTask,
   folder: string,
-  files: boolean,
+  files: ReturnType<typeof filesOf>,
 ): Json {
   const made = findContainer(settings, task.name)
   const aws = 'found' in made ? made.found.aws : undefined
@@ -91,13 +91,13 @@ function runTask(
     const message = `Cannot run container "${task.name}": this deployment has no task of it. Name it in a document of the project and deploy.`
     throw new Fault('InvalidInput', 'unknown_container', message)
   }
-  const about = [
-    { Name: 'SLUICE_FOLDER', Value: folder },
-    { Name: 'SLUICE_FILES', Value: files ? 'yes' : '' },
-  ]
+  const where = { Name: 'SLUICE_FOLDER', Value: folder }
+  const ports = { Name: 'SLUICE_FILES', Value: files.map(([port]) => port).join(' ') }
   const own = { Name: 'main', Environment: [{ Name: 'SLUICE_KEY', Value: task.key }] }
   const { command } = made.found
   const args = [...command, ...task.command_args]
+  // A task runs in the account, and the region, of its cluster.
+  const [, partition, , region = '', account] = aws.cluster.split(':')
   return {
     Cluster: aws.cluster,
     TaskDefinition: taskFamily(env.STAGE, task.name),
@@ -110,10 +110,11 @@ function runTask(
       },
     },
     Overrides: {
+      TaskRoleArn: `arn:${partition}:iam::${account}:role/${taskRole(env.STAGE, region, task)}`,
       ContainerOverrides: [
-        { Name: 'fetch', Environment: about },
+        { Name: 'fetch', Environment: [where, ports] },
         { ...own, ...(args.length === 0 ? {} : { Command: args }) },
-        { Name: 'publish', Environment: about },
+        { Name: 'publish', Environment: [where] },
       ],
     },
   }

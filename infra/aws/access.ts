@@ -96,7 +96,7 @@ const BY_CHOICE = {
       ? []
       : // ListBucket makes what a container did not leave 404; without it S3 says 403.
         [
-          exchangeStatement(stack, names, tenants),
+          exchangeStatement(tenants.map((tenant) => bucketFolder(stack, names, `${tenant}/containers`))),
           new PolicyStatement({ actions: ['s3:ListBucket'], resources: [stack.formatArn(s3(names, stack))] }),
         ],
   'slack.call': ({ slack }: ChosenRights) => (slack === undefined ? [] : [secretStatement(slack.token)]),
@@ -111,10 +111,14 @@ function askedStatements(models: readonly AskedModel[], stack: Stack): PolicySta
   return models.flatMap((model) => modelStatements(model, stack))
 }
 
-/** The folders of a bucket in which containers find what they work with, and leave what they made: of no other object. */
-export function exchangeStatement(stack: Stack, names: Names, tenants: readonly string[]): PolicyStatement {
-  const arns = tenants.map((tenant) => stack.formatArn({ ...s3(names, stack), resourceName: `${tenant}/containers/*` }))
-  return new PolicyStatement({ actions: ['s3:GetObject', 's3:PutObject'], resources: arns })
+/** What containers find and leave in these folders of the bucket: of no other object. */
+export function exchangeStatement(folders: readonly string[]): PolicyStatement {
+  return new PolicyStatement({ actions: ['s3:GetObject', 's3:PutObject'], resources: [...folders] })
+}
+
+/** Everything below a folder of the bucket of objects, as a resource of IAM. */
+export function bucketFolder(stack: Stack, names: Names, folder: string): string {
+  return stack.formatArn({ ...s3(names, stack), resourceName: `${folder}/*` })
 }
 
 /** Any version of it: a run goes on with the code it began with. Which those are is asked of Lambda. */

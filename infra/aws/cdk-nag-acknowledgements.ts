@@ -2,6 +2,7 @@ import { Aws, type Stack, Validations } from 'aws-cdk-lib'
 import { CfnFunction } from 'aws-cdk-lib/aws-lambda'
 import { MAIN_TENANT } from '../../shared/auth/principal.ts'
 import { anchorPrefix } from '../../shared/runs/anchors.ts'
+import { taskFolders } from '../../shared/steps/container-task.ts'
 import type { ChosenRights } from './access.ts'
 import { type AskedModel, modelsBehind } from './bedrock-models.ts'
 import type { DeployedStep } from './deployed-steps.ts'
@@ -23,14 +24,14 @@ export function acknowledgementsFor(
   tenants: readonly string[] = [MAIN_TENANT],
   anchors = false,
   steps: readonly string[] = [],
-  containers = false,
+  containers: readonly string[] = [],
 ): readonly Acknowledgement[] {
   const states = 'arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>'
   const bucket = `arn:<AWS::Partition>:s3:::${names.bucket('<AWS::AccountId>', '<AWS::Region>')}`
   const locked = `arn:<AWS::Partition>:s3:::${names.anchors('<AWS::AccountId>', '<AWS::Region>')}`
   const wildcards = [
     ...tenants.flatMap((tenant) => [`${bucket}/${tenant}/objects/*`, `${bucket}/${tenant}/index/*`]),
-    ...(containers ? tenants.map((tenant) => `${bucket}/${tenant}/containers/*`) : []),
+    ...(containers.length === 0 ? [] : tenants.flatMap((tenant) => exchangeFolders(bucket, tenant, containers))),
     ...(anchors ? tenants.map((tenant) => `${locked}/${anchorPrefix(tenant)}*`) : []),
     ...steps.map((name) => `arn:<AWS::Partition>:lambda:<AWS::Region>:<AWS::AccountId>:function:${name}:*`),
     `${states}:stateMachine:${names.machine('*')}`,
@@ -75,6 +76,12 @@ export function acknowledgementsFor(
   ]
 }
 
+/** run-block exchanges files with all containers of a tenant, each container in its own folder. */
+function exchangeFolders(bucket: string, tenant: string, containers: readonly string[]): readonly string[] {
+  const own = containers.map((name) => `${bucket}/${taskFolders({ tenant, name })}/*`)
+  return [`${bucket}/${tenant}/containers/*`, ...own]
+}
+
 /** Only of a stage whose settings list an inference profile. */
 function spreadModels(models: readonly AskedModel[]): readonly Acknowledgement[] {
   const resources = new Set(models.flatMap(({ id }) => modelsBehind(id)))
@@ -95,14 +102,7 @@ export function acknowledgeFindings(
   names: Names,
   { models, tenants, anchors, steps, containers = [] }: Acknowledged,
 ): void {
-  for (const { rules, reason, on } of acknowledgementsFor(
-    names,
-    models,
-    tenants,
-    anchors,
-    steps,
-    containers.length > 0,
-  )) {
+  for (const { rules, reason, on } of acknowledgementsFor(names, models, tenants, anchors, steps, containers)) {
     const places = on === undefined ? stacks : stacks.flatMap((stack) => stack.node.findAll().filter(on))
     for (const place of places) Validations.of(place).acknowledge(...rules.map((id) => ({ id, reason })))
   }

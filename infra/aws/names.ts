@@ -1,3 +1,4 @@
+import { taskRole } from '../../shared/steps/container-task.ts'
 import { stepFunction } from '../../shared/steps/described-step.ts'
 
 /**
@@ -10,8 +11,8 @@ export interface Names {
   readonly deadLetters: string
   /** Role names are one space for all regions of an account. */
   readonly machineRole: (region: string) => string
-  /** Of a container, by eight digits of the hash of its name: what it works as, and what ECS begins it with. */
-  readonly taskRole: (slug: string, region: string) => string
+  /** Of a container: what it works as for a tenant, and what ECS begins it with, by eight digits of the hash of its name. */
+  readonly taskRole: (task: { readonly tenant: string; readonly name: string }, region: string) => string
   readonly executionRole: (slug: string, region: string) => string
   /** Bucket names are one space for everybody. */
   readonly bucket: (account: string, region: string) => string
@@ -39,7 +40,7 @@ export function stageNames(stage: string): Names {
     table: prefix,
     deadLetters: `${prefix}-dead-letters`,
     machineRole: (region) => `${prefix}-machines-${region}`,
-    taskRole: (slug, region) => `${prefix}-task-${slug}-${region}`,
+    taskRole: (task, region) => taskRole(stage, region, task),
     executionRole: (slug, region) => `${prefix}-begin-${slug}-${region}`,
     bucket: (account, region) => `${prefix}-${account}-${region}`,
     anchors: (account, region) => `${prefix}-anchors-${account}-${region}`,

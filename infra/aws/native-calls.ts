@@ -5,13 +5,13 @@ import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import { Construct } from 'constructs'
 import { readCallName } from '../../shared/dag/native-call.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
-import { FETCH, PUBLISH, taskFamily } from '../../shared/steps/container-task.ts'
+import { FETCH, PUBLISH, taskFamily, taskFolders } from '../../shared/steps/container-task.ts'
 import type { CallRight } from '../../shared/steps/integrations.ts'
 import { rightsOfCalls } from '../../shared/steps/native-calls.ts'
 import type { ContainerSettings } from '../../shared/steps/native-settings.ts'
 import type { StepGrant } from '../../shared/steps/settings.ts'
 import { sha256 } from '../../shared/text/hash.ts'
-import { type ChosenRights, exchangeStatement, secretStatement } from './access.ts'
+import { bucketFolder, type ChosenRights, exchangeStatement, secretStatement } from './access.ts'
 import { keyStatements } from './customer-key.ts'
 import type { Names } from './names.ts'
 
@@ -38,16 +38,21 @@ export function callRights(
   at: { readonly partition: string; readonly region: string; readonly account: string; readonly names: Names },
 ): readonly CallRight[] {
   const containers = deployedContainers(settings, calls)
-  const taskOf = (name: string) => containers.filter((one) => one.name === name).flatMap((one) => taskRights(one, at))
+  const taskOf = (name: string) =>
+    containers.filter((one) => one.name === name).flatMap((one) => taskRights(one, settings.tenants, at))
   return rightsOfCalls(settings, calls, { ...at, taskOf })
 }
 
 function taskRights(
   { name, settings: { aws } }: DeployedContainer,
+  tenants: readonly string[],
   { partition, region, account, names }: Parameters<typeof callRights>[2],
 ): readonly CallRight[] {
   const arn = (service: string, rest: string) => `arn:${partition}:${service}:${region}:${account}:${rest}`
-  const roles = [names.taskRole(slugOf(name), region), names.executionRole(slugOf(name), region)]
+  const roles = [
+    ...tenants.map((tenant) => names.taskRole({ tenant, name }, region)),
+    names.executionRole(slugOf(name), region),
+  ]
   return [
     // Every deployment makes another revision of the family.
     { actions: ['ecs:RunTask'], resources: [`${arn('ecs', `task-definition/${taskFamily(names.stage, name)}`)}:*`] },
@@ -68,7 +73,7 @@ function taskRights(
   ]
 }
 
-/** Role names are short, and the name of a container need not be. */
+/** Names of roles are short, and the name of a container need not be. */
 function slugOf(name: string): string {
   return sha256(name).slice(0, 8)
 }
@@ -102,7 +107,7 @@ export interface ContainersStackProps extends StackProps {
   readonly chosen: ChosenRights
 }
 
-/** The tasks of containers: each with two roles, a log and a definition of its own, in a cluster of the operator's. */
+/** The tasks of containers, in a cluster of the operator's: each with a log, a definition, and a role a tenant of its own. */
 export class ContainersStack extends Stack {
   constructor(scope: Construct, id: string, { names, containers, chosen, ...props }: ContainersStackProps) {
     super(scope, id, props)
@@ -116,7 +121,8 @@ const MOUNT = [{ sourceVolume: VOLUME, containerPath: '/sluice' }]
 
 /**
  * The container itself stands between two that bring its files and take what it wrote: it needs no code of AWS, and finds
- * the same folder as on a laptop. The task ends with the last of them, or fails with the first that does.
+ * the same folder as on a laptop. The task ends with the last of them, or fails with the first that does. The definition
+ * names no role: who starts a task says which tenant's it works as.
  */
 class ContainerTask extends Construct {
   constructor(
@@ -137,11 +143,13 @@ class ContainerTask extends Construct {
     const assumedBy = new ServicePrincipal(SERVICE, {
       conditions: { StringEquals: { 'aws:SourceAccount': stack.account } },
     })
-    const task = new Role(this, 'TaskRole', {
-      roleName: names.taskRole(slugOf(name), stack.region),
-      assumedBy,
-      inlinePolicies: taskPolicies(stack, container, names, chosen),
-    })
+    for (const tenant of chosen.tenants) {
+      new Role(this, `TaskRole-${tenant}`, {
+        roleName: names.taskRole({ tenant, name }, stack.region),
+        assumedBy,
+        inlinePolicies: taskPolicies(stack, container, { tenant, names, key: chosen.key }),
+      })
+    }
     const execution = new Role(this, 'ExecutionRole', {
       roleName: names.executionRole(slugOf(name), stack.region),
       assumedBy,
@@ -170,7 +178,6 @@ class ContainerTask extends Construct {
         cpuArchitecture: aws.architecture === 'arm64' ? 'ARM64' : 'X86_64',
         operatingSystemFamily: 'LINUX',
       },
-      taskRoleArn: task.roleArn,
       executionRoleArn: execution.roleArn,
       volumes: [{ name: VOLUME }],
       containerDefinitions: [
@@ -198,25 +205,22 @@ class ContainerTask extends Construct {
   }
 }
 
-/** What it works with and makes, what the settings grant, and nothing else. */
+interface TaskOf {
+  readonly tenant: string
+  readonly names: Names
+  readonly key: ChosenRights['key']
+}
+
+/** What it works with and makes for this tenant, what the settings grant, and nothing else: it lists nothing. */
 function taskPolicies(
   stack: Stack,
-  { settings: { grants } }: DeployedContainer,
-  names: Names,
-  chosen: ChosenRights,
+  { name, settings: { grants } }: DeployedContainer,
+  { tenant, names, key: customers }: TaskOf,
 ): Record<string, PolicyDocument> {
-  const exchange = exchangeStatement(stack, names, chosen.tenants)
-  const key = chosen.key && keyStatements(chosen.key, stack.region, exchange.actions)
-  const listed = new PolicyStatement({
-    actions: ['s3:ListBucket'],
-    resources: [
-      stack.formatArn({ service: 's3', region: '', account: '', resource: names.bucket(stack.account, stack.region) }),
-    ],
-    // What `aws s3 cp --recursive` reads first.
-    conditions: { StringLike: { 's3:prefix': chosen.tenants.map((tenant) => `${tenant}/containers/*`) } },
-  })
+  const exchange = exchangeStatement([bucketFolder(stack, names, taskFolders({ tenant, name }))])
+  const key = customers && keyStatements(customers, stack.region, exchange.actions)
   return {
-    exchange: new PolicyDocument({ statements: [exchange, listed] }),
+    exchange: new PolicyDocument({ statements: [exchange] }),
     ...(grants.length === 0 ? {} : { grants: new PolicyDocument({ statements: grants.map(grantStatement) }) }),
     ...(key ? { key: new PolicyDocument({ statements: [...key] }) } : {}),
   }

@@ -5,20 +5,43 @@ export function taskFamily(stage: string, name: string): string {
   return `sluice-${stage}-container-${name}`
 }
 
-/** The folder of the bucket that one attempt's container reads from and writes to. */
-export function taskFolder({ tenant, key }: { readonly tenant: string; readonly key: string }): string {
-  return `${tenant}/containers/${sha256(key)}`
+/** A container as one tenant runs it. */
+interface OwnedContainer {
+  readonly tenant: string
+  readonly name: string
+}
+
+/**
+ * What its task works as: a role of this container and this tenant, which reaches their folders and no others. Names of
+ * roles are short, and those of containers and tenants need not be.
+ */
+export function taskRole(stage: string, region: string, { tenant, name }: OwnedContainer): string {
+  return `sluice-${stage}-task-${sha256(`${tenant}/${name}`).slice(0, 8)}-${region}`
+}
+
+/** The folder of the bucket that all its attempts exchange files in. */
+export function taskFolders({ tenant, name }: OwnedContainer): string {
+  return `${tenant}/containers/${name}`
+}
+
+/**
+ * The folder of one attempt. IAM has no name for an attempt: who claimed it is told to nobody but its own task, and the
+ * role may not list, so that the name itself is what opens it.
+ */
+export function taskFolder(task: OwnedContainer & { readonly holder: string }): string {
+  return `${taskFolders(task)}/${sha256(task.holder)}`
 }
 
 /**
  * What stands before and after the container itself in its task: the same files it finds on a laptop are brought to
- * /sluice, and what it wrote is taken from there. BUCKET is of the task definition, the others of each attempt.
+ * /sluice, and what it wrote is taken from there. BUCKET is of the task definition, the others of each attempt. SLUICE_FILES:
+ * the ports whose bodies lie there, by name, since its role lists nothing.
  */
 export const FETCH = [
   'set -e',
   'mkdir -p /sluice/files /sluice/artifacts',
   'aws s3 cp --only-show-errors "s3://$BUCKET/$SLUICE_FOLDER/input.json" /sluice/input.json',
-  'if [ -n "$SLUICE_FILES" ]; then aws s3 cp --only-show-errors --recursive "s3://$BUCKET/$SLUICE_FOLDER/files/" /sluice/files/; fi',
+  'for port in $SLUICE_FILES; do aws s3 cp --only-show-errors "s3://$BUCKET/$SLUICE_FOLDER/files/$port" "/sluice/files/$port"; done',
   'chmod -R a+rwX /sluice',
 ].join('\n')
 

@@ -17,7 +17,7 @@ export interface Steps {
   /** What the state of the machine that runs a container is given. */
   task(task: ContainerTask): Promise<Json>
   /** What a container left behind that came to its end; undefined: nothing that can be read. */
-  collect(task: Pick<ContainerTask, 'tenant' | 'name' | 'key'>): Promise<ContainerLeft | undefined>
+  collect(task: Pick<ContainerTask, 'tenant' | 'name' | 'holder'>): Promise<ContainerLeft | undefined>
 }
 
 /** One attempt of a block of the handler `container`. */
@@ -28,6 +28,8 @@ export interface ContainerTask {
   readonly command_args: readonly string[]
   /** The same for the same attempt, and for no other. */
   readonly key: string
+  /** Who claimed it: nobody guesses that. */
+  readonly holder: string
   /** What it reads as input.json. */
   readonly work: Json
 }

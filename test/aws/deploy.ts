@@ -136,6 +136,8 @@ export async function deploy(
     sandboxes: (name: string) => sandboxesOf(`sluice-dev-${name}`),
     functions,
     door,
+    /** Whether a role may, as its policies in the templates say. */
+    allows: rights.allows,
     /** What roles refused. */
     denied: rights.denied,
     /** What machines had other services do, in order. */

@@ -117,14 +117,23 @@ async function runTask(given: Readonly<Record<string, Json>>, signal: AbortSigna
       })
     })
   }
-  const { ContainerOverrides: [fetch] = [] } = given.Overrides as unknown as {
+  const { TaskRoleArn: role, ContainerOverrides: [fetch] = [] } = given.Overrides as unknown as {
+    readonly TaskRoleArn: string
     readonly ContainerOverrides: readonly {
       readonly Environment: readonly { readonly Name: string; readonly Value: string }[]
     }[]
   }
   const folder = fetch?.Environment.find(({ Name }) => Name === 'SLUICE_FOLDER')?.Value ?? ''
+  const bucket = `sluice-dev-${ACCOUNT}-${REGION}`
+  /** As the role it was started with: what that may not do fails the task. */
+  const asRole = (action: string, key: string) => {
+    const resource = `arn:aws:s3:::${bucket}/${key}`
+    if (!place.allows(role, { action: `s3:${action}`, resource })) throw new Error(`${role} may not ${action} ${key}`)
+    return key
+  }
+  const put = (key: string, text: string) => place.s3.put(asRole('PutObject', `${folder}/${key}`), Buffer.from(text))
   const { Body } = await s3.send(
-    new GetObjectCommand({ Bucket: `sluice-dev-${ACCOUNT}-${REGION}`, Key: `${folder}/input.json` }),
+    new GetObjectCommand({ Bucket: bucket, Key: asRole('GetObject', `${folder}/input.json`) }),
   )
   const { inputs } = JSON.parse((await Body?.transformToString()) ?? '{}')
   if (inputs.text === 'crash') {
@@ -135,12 +144,9 @@ async function runTask(given: Readonly<Record<string, Json>>, signal: AbortSigna
     throw new StateError('States.TaskFailed', cause)
   }
   const words = String(inputs.text).split(' ')
-  await place.s3.put(`${folder}/artifacts/words.txt`, Buffer.from(words.join('\n')))
-  await place.s3.put(`${folder}/artifacts.txt`, Buffer.from('./words.txt\n./../escape\n'))
-  await place.s3.put(
-    `${folder}/output.json`,
-    Buffer.from(JSON.stringify({ words: words.length, list: 'artifacts/words.txt' })),
-  )
+  await put('artifacts/words.txt', words.join('\n'))
+  await put('artifacts.txt', './words.txt\n./../escape\n')
+  await put('output.json', JSON.stringify({ words: words.length, list: 'artifacts/words.txt' }))
 }
 
 beforeAll(async () => {
@@ -164,9 +170,9 @@ beforeAll(async () => {
     runTask,
     roles: {
       nightly: [`arn:aws:iam::${ACCOUNT}:role/nightly-task`],
-      'sluice-dev-container-parser': ['task', 'begin'].map(
-        (which) => `arn:aws:iam::${ACCOUNT}:role/sluice-dev-${which}-${sha256('parser').slice(0, 8)}-${REGION}`,
-      ),
+      'sluice-dev-container-parser': [
+        `arn:aws:iam::${ACCOUNT}:role/sluice-dev-begin-${sha256('parser').slice(0, 8)}-${REGION}`,
+      ],
     },
   })
   s3 = new S3Client(place.s3.config)

@@ -21,6 +21,12 @@ interface Service {
 
 const arn = (service: string, rest: string) => `arn:aws:${service}:${REGION}:${ACCOUNT}:${rest}`
 
+/** A task works as another role than its definition says where it is started so. */
+function rolesIn(overrides: Json | undefined): readonly string[] {
+  const { TaskRoleArn } = (overrides ?? {}) as Given
+  return TaskRoleArn === undefined ? [] : [String(TaskRoleArn)]
+}
+
 interface Options {
   allows(wish: Wish): boolean
   /** A function that is none of the deployment's. */
@@ -58,9 +64,9 @@ export function createNativeServices(options: Options) {
       },
     },
     'ecs:runTask.sync': {
-      wishes: ({ TaskDefinition, Cluster }) => [
+      wishes: ({ TaskDefinition, Cluster, Overrides }) => [
         { action: 'ecs:RunTask', resource: arn('ecs', `task-definition/${String(TaskDefinition)}:7`) },
-        ...(options.roles[String(TaskDefinition)] ?? []).map((resource) => ({
+        ...[...(options.roles[String(TaskDefinition)] ?? []), ...rolesIn(Overrides)].map((resource) => ({
           action: 'iam:PassRole',
           resource,
           passedTo: 'ecs-tasks.amazonaws.com',
