@@ -2,6 +2,7 @@ import type { Block } from '../shared/dag/dag.ts'
 import { Fault } from '../shared/errors.ts'
 import type { Provider } from '../shared/providers/provider.ts'
 import type { ProviderSettings } from '../shared/providers/settings.ts'
+import { attemptLimit } from '../shared/runs/caps.ts'
 import type { LeasePool } from '../shared/runs/run-store.ts'
 import type { Caller } from './provider-call.ts'
 
@@ -31,7 +32,7 @@ export async function leaseForAttempt(
   const { block, world } = call
   const limit = block.mode === 'ai' && block.foreach === undefined ? limitOf(call, block.agent.provider) : undefined
   if (limit === undefined) return NEEDS_NONE
-  const ms = Math.min(block.timeout_ms, world.settings.safety.max_block_ms)
+  const { ms } = attemptLimit(block, world.settings.safety)
   return (await takeLease(call, limit, holder, ms)) ? providerLease(call, limit.pool, holder) : limit.pool
 }
 

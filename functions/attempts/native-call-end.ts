@@ -1,3 +1,4 @@
+import { attemptLimit } from '../../shared/runs/caps.ts'
 import { PHASE, readOrdinal } from '../../shared/runs/lane.ts'
 import {
   type CallDone,
@@ -36,7 +37,7 @@ export async function closeNativeCall(call: BlockCall, done: CallDone): Promise<
   }
   const { outcome_ref, outcome } = (await standInOutcome(call, attempt, done)) ?? {}
   if (outcome === undefined) {
-    const bare = { ...bareOutcome(call, order, done), failure: failureOf(done) }
+    const bare = { ...bareOutcome(call, order, done), failure: failureOf(call, done) }
     return recordOutcome(call, attempt, { outcome: bare, order: step, values, provider: 'step' })
   }
   const { outputs } = outcome
@@ -71,7 +72,7 @@ function bareOutcome({ world }: BlockCall, { opened_at, step }: CallOrder, { ord
 
 async function outcomeOfCall(call: BlockCall, order: CallOrder, done: CallDone): Promise<StepOutcome> {
   const bare = bareOutcome(call, order, done)
-  if (done.error !== undefined) return { ...bare, failure: failureOf(done) }
+  if (done.error !== undefined) return { ...bare, failure: failureOf(call, done) }
   if (call.block.mode !== 'deterministic' || call.block.handler !== 'container') {
     return { ...bare, outputs: outputsOf(call, done.result ?? null) }
   }
@@ -136,11 +137,11 @@ function outputsOf({ block }: BlockCall, answer: Json): Record<string, Json> {
 }
 
 /** Why a call did not end well, from the error and the cause that Step Functions caught. */
-function failureOf({ error = '', cause = '' }: CallDone): NonNullable<StepOutcome['failure']> {
+function failureOf(call: BlockCall, { error = '', cause = '' }: CallDone): NonNullable<StepOutcome['failure']> {
   const said = wordsOf(cause)
   const reason = (words: string) => shortRedacted(said === '' ? words : `${words}: ${said}`)
   if (error === 'States.Timeout') {
-    return { code: 'block_timeout', reason: reason('the call took longer than timeout_ms'), retry: true }
+    return { code: 'block_timeout', reason: reason(`the call took longer than ${allowed(call)}`), retry: true }
   }
   if (error === 'States.DataLimitExceeded') {
     const words =
@@ -161,6 +162,11 @@ function failureOf({ error = '', cause = '' }: CallDone): NonNullable<StepOutcom
     return { code: 'call_refused', reason: reason(`the service refused the call (${error})`), retry: false }
   }
   return { code: 'call_failed', reason: reason(`the call failed (${error})`), retry: true }
+}
+
+function allowed({ block, world }: BlockCall): string {
+  const { ms, cap } = attemptLimit(block, world.settings.safety)
+  return cap === undefined ? `timeout_ms ${ms}` : `the safety policy allows (${cap} ${ms})`
 }
 
 /** What a person wants to know of a cause: many are JSON, of a function or of a task. */

@@ -3,6 +3,7 @@ import { writeBody } from '../../shared/dag/service-request.ts'
 import { Fault } from '../../shared/errors.ts'
 import { isolateFor } from '../../shared/ports/isolate.ts'
 import { portValues } from '../../shared/runs/block-inputs.ts'
+import { attemptLimit } from '../../shared/runs/caps.ts'
 import { PHASE, readOrdinal } from '../../shared/runs/lane.ts'
 import { type Parameters, parametersOfCall, takenParameter } from '../../shared/steps/integrations.ts'
 import { findFunction, findResource } from '../../shared/steps/native-calls.ts'
@@ -29,9 +30,10 @@ import { mayHaveItems } from './inputs.ts'
 import { askUnlessOver, type PreparedAttempt, prepareAttempt } from './prepare.ts'
 import { endFromCache } from './reuse.ts'
 
-/** What `<id>` answers where there is something to call: what the next state is given, and where the order lies. */
+/** What `<id>` answers where there is something to call: what the next state is given and how long it may take, and where the order lies. */
 interface OpenedCall {
   readonly call: Json
+  readonly timeout_sec: number
   readonly order: string
 }
 
@@ -150,7 +152,8 @@ interface Ordered {
 async function orderCall(call: BlockCall, ordered: Ordered): Promise<OpenedCall> {
   const { world, storage, run, block } = call
   const { attempt, holder, values, feedback } = ordered
-  const { handler, step, config, timeout_ms } = requireCall(call)
+  const { handler, step, config } = requireCall(call)
+  const { ms: timeout_ms } = attemptLimit(block, world.settings.safety)
   const key = callKey(call, attempt, 0)
   const made = await CALLS[handler](call, ordered, key)
   const bytes = Buffer.byteLength(JSON.stringify(made.call))
@@ -182,7 +185,7 @@ async function orderCall(call: BlockCall, ordered: Ordered): Promise<OpenedCall>
   }
   const { ref } = await storage.bounded.objects.put(run.tenant, Buffer.from(JSON.stringify(kept)))
   world.log.info?.('call handed to the machine', { ...run, block_id: block.id, attempt, call: name })
-  return { call: made.call, order: ref }
+  return { call: made.call, timeout_sec: Math.ceil(timeout_ms / 1_000), order: ref }
 }
 
 /** A document is bound to what a place knows of its calls when a run starts. */

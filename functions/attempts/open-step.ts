@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { Fault, MachineSignal } from '../../shared/errors.ts'
 import { portValues } from '../../shared/runs/block-inputs.ts'
+import { attemptLimit } from '../../shared/runs/caps.ts'
 import type { StepOrder } from '../../shared/steps/step-order.ts'
 import type { Json } from '../../shared/text/json.ts'
 import { functionHandler, type HostContext } from '../handler.ts'
@@ -130,7 +131,7 @@ function requireStep({ block }: BlockCall) {
 }
 
 function orderOf(call: BlockCall, attempt: number, { values, feedback, room_bytes }: OrderedWith) {
-  const { step, handler: name, config, timeout_ms } = requireStep(call)
+  const { step, handler: name, config } = requireStep(call)
   const inputs = portValues(call.block, values)
   const beside = Object.fromEntries(Object.entries(values).filter(([port]) => !Object.hasOwn(inputs, port)))
   return {
@@ -144,7 +145,7 @@ function orderOf(call: BlockCall, attempt: number, { values, feedback, room_byte
     feedback: [...feedback],
     key: callKey(call, attempt, 0),
     attempt,
-    timeout_ms: Math.min(timeout_ms, call.world.settings.safety.max_block_ms),
+    timeout_ms: attemptLimit(call.block, call.world.settings.safety).ms,
     room_bytes,
   } satisfies StepOrder
 }

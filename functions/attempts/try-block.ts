@@ -4,6 +4,7 @@ import type { Verdict } from '../../shared/gates/gate.ts'
 import { judgeGate } from '../../shared/gates/judge.ts'
 import { portValues } from '../../shared/runs/block-inputs.ts'
 import { checkOutputs } from '../../shared/runs/block-outputs.ts'
+import { attemptLimit } from '../../shared/runs/caps.ts'
 import { approvalId } from '../../shared/runs/ids.ts'
 import { sha256 } from '../../shared/text/hash.ts'
 import { canonicalJson, type Json } from '../../shared/text/json.ts'
@@ -68,7 +69,7 @@ async function runAttempt(call: BlockCall, claimed: Claimed, work: AttemptWork):
   const { world, block } = call
   const { attempt, holder, lease } = claimed
   const started = world.clock.now()
-  const timeout_ms = Math.min(block.timeout_ms, world.settings.safety.max_block_ms)
+  const { ms: timeout_ms } = attemptLimit(block, world.settings.safety)
   try {
     const kept = await endFromCache(call, { ...work, attempt })
     if (kept !== undefined) return kept

@@ -60,8 +60,8 @@ async function stallNow(world: StallWorld, run: RunKey, seen: number): Promise<S
   const { meta, dag } = await readPinned(world, run)
   // The deadline counts from its release, if it stood in the queue.
   const released = Date.parse(head.deadline_at) - meta.options.deadline_sec * 1_000
-  const { stall_sec, max_block_ms } = world.settings.safety
-  const rules = { stall_ms: stall_sec * 1_000, max_block_ms }
+  const { stall_sec, ...caps } = world.settings.safety
+  const rules = { ...caps, stall_ms: stall_sec * 1_000 }
   const stall = findStall(dag, await allEvents(world, run), Math.max(released, ...moved), rules)
   if (stall === undefined || stall.at > world.clock.now()) return stall
   return (await waitsForProvider(world, run.tenant, dag, stall)) ? undefined : stall

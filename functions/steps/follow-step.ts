@@ -213,7 +213,7 @@ function abortOnce(tell: (message: ToStep) => void, end: (ended: Ended | 'supers
 }
 
 function timedOut({ timeout_ms }: StepOrder): Ended {
-  const reason = `the step took longer than timeout_ms ${timeout_ms}. Raise timeout_ms (at most 840000) or make the work smaller`
+  const reason = `the step took longer than timeout_ms ${timeout_ms}. Raise timeout_ms, which the safety policy may have lowered, or make the work smaller`
   return failed('block_timeout', reason, true)
 }
 

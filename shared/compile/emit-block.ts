@@ -395,7 +395,7 @@ function emitNative(
   handed: Readonly<Record<string, unknown>>,
   { go, close }: { readonly go: string; readonly close: string },
 ): States {
-  const { id, handler, config = {}, timeout_ms = 0 } = block
+  const { id, handler, config = {} } = block
   if (!isNativeHandler(handler)) return {}
   const failed = {
     order: ORDER,
@@ -414,7 +414,7 @@ function emitNative(
       Type: 'Task',
       Resource: resourceOfCall(handler, config),
       Arguments: '{% $states.input.open.call %}',
-      TimeoutSeconds: Math.max(1, Math.ceil(timeout_ms / 1_000)),
+      TimeoutSeconds: '{% $states.input.open.timeout_sec %}',
       Retry: [NOT_TAKEN],
       // An answer that is too large is no error of States.ALL.
       Catch: [caught('States.DataLimitExceeded'), caught('States.ALL')],
@@ -489,7 +489,6 @@ export type CompiledBlock = Pick<Block, 'id' | 'upstream' | 'on_gate_fail'> & {
   /** Of a deterministic block. */
   readonly handler?: string
   readonly config?: Readonly<Record<string, unknown>>
-  readonly timeout_ms?: number
   readonly approval?: { readonly timeout_sec: number }
   readonly foreach?: Pick<Foreach, 'items' | 'max_concurrency'>
   readonly wait?: Wait

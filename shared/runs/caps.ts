@@ -1,4 +1,5 @@
-import type { BudgetCaps } from '../dag/dag.ts'
+import type { Block, BudgetCaps } from '../dag/dag.ts'
+import { isNativeHandler } from '../dag/native-call.ts'
 import type { RunBudget } from './budget.ts'
 import type { Safety } from './safety-settings.ts'
 
@@ -15,6 +16,18 @@ export function runCaps({ max_run_tokens, max_run_usd }: RunSafety, budget: Budg
 /** What the safety policy and a document allow one block. */
 export function blockCaps({ max_block_tokens, max_block_usd }: Safety, budget: BudgetCaps = {}): Caps {
   return smallestCaps(caps(max_block_tokens, max_block_usd), caps(budget.tokens, budget.usd))
+}
+
+export type AttemptCaps = Pick<Safety, 'max_block_ms' | 'max_call_ms'>
+
+/** Milliseconds an attempt of a block may take; `cap`: which one of the safety policy makes it less than the document says. */
+export function attemptLimit(
+  block: Block,
+  safety: AttemptCaps,
+): { readonly ms: number; readonly cap?: keyof AttemptCaps } {
+  const isCall = block.mode === 'deterministic' && isNativeHandler(block.handler)
+  const cap = isCall ? 'max_call_ms' : 'max_block_ms'
+  return safety[cap] < block.timeout_ms ? { ms: safety[cap], cap } : { ms: block.timeout_ms }
 }
 
 export function smallestCaps(...all: readonly Caps[]): Caps {

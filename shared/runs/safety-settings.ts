@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { LIMITS } from '../limits.ts'
 
 /** 64 TiB. */
 const MOST_BYTES = 2 ** 46
@@ -6,7 +7,9 @@ const MOST_BYTES = 2 ** 46
 /** Safety policy (docs/limits-and-costs.md, "Caps an operator sets"). */
 export const SafetySchema = z.strictObject({
   max_run_sec: z.int().min(1).max(31_536_000).default(604_800),
-  max_block_ms: z.int().min(1).max(840_000).default(840_000),
+  max_block_ms: z.int().min(1).max(LIMITS.timeout_ms).default(LIMITS.timeout_ms),
+  /** The same of a block whose work AWS does itself, which may take days. */
+  max_call_ms: z.int().min(1).max(LIMITS.call_timeout_ms).default(LIMITS.call_timeout_ms),
   max_attempts: z.int().min(1).max(100).default(5),
   max_parallel: z.int().min(0).max(1_000).default(50),
   max_body_bytes: z.int().min(1_024).max(10_485_760).default(1_048_576),

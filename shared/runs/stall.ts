@@ -1,6 +1,6 @@
 import { type Block, type Dag, type GateUse, opensChild } from '../dag/dag.ts'
-import { isNativeHandler } from '../dag/native-call.ts'
 import { leafChecks } from '../gates/check-composition.ts'
+import { type AttemptCaps, attemptLimit } from './caps.ts'
 import type { RunEvent } from './event.ts'
 import { foldRun } from './fold-run.ts'
 import { eventPosition, type StepFold } from './run-fold.ts'
@@ -13,9 +13,8 @@ export interface Stall {
   readonly blocks: readonly string[]
 }
 
-interface StallRules {
+interface StallRules extends AttemptCaps {
   readonly stall_ms: number
-  readonly max_block_ms: number
 }
 
 /** A dispatch that is over is judged by gates and recorded. */
@@ -34,14 +33,14 @@ export function findStall(
   dag: Dag,
   events: readonly RunEvent[],
   since: number,
-  { stall_ms, max_block_ms }: StallRules,
+  { stall_ms, ...caps }: StallRules,
 ): Stall | undefined {
   const fold = foldRun(events)
   if (Object.values(fold.approvals).some(({ status }) => status === 'pending') || hasOpenWait(fold)) return undefined
   const moving = movingBlocks(dag, fold)
   const byId = new Map(dag.blocks.map((block) => [block.id, block]))
   const resumed = resumedAt(events)
-  const attempts = fold.steps.flatMap((step) => attemptEnd(step, resumed, byId.get(step.block_id), max_block_ms))
+  const attempts = fold.steps.flatMap((step) => attemptEnd(step, resumed, byId.get(step.block_id), caps))
   const retries = events.flatMap(({ type, data }) => (type === 'block:retrying' ? [Date.parse(data.due_at)] : []))
   const quiet = Math.max(since, ...retries) + stall_ms
   // Without blocks it is a research chain: a stage is one call of a function, whatever it waits for.
@@ -55,13 +54,12 @@ function attemptEnd(
   step: StepFold,
   resumed: ReadonlyMap<string, string>,
   block: Block | undefined,
-  maxMs: number,
+  caps: AttemptCaps,
 ): readonly number[] {
   if (step.state !== 'running' || block === undefined || opensChild(block.mode)) return []
   if (block.foreach !== undefined && step.item === undefined) return []
   const from = resumed.get(attemptKey(step)) ?? step.started_at
-  const isCall = block.mode === 'deterministic' && isNativeHandler(block.handler)
-  return [Date.parse(from) + (isCall ? block.timeout_ms : Math.min(block.timeout_ms, maxMs)) + RECORD_MS]
+  return [Date.parse(from) + attemptLimit(block, caps).ms + RECORD_MS]
 }
 
 /** When a block, or an item, went on last after a person's answer. */

@@ -203,6 +203,7 @@ export const SETTINGS_WORDS: Readonly<Record<string, string>> = {
   safety: 'Limits that hold for every run, whatever its document says.',
   'safety.max_run_sec': 'Longest run, in seconds; time in which only people are waited for is not counted.',
   'safety.max_block_ms': 'Longest attempt of a block, in milliseconds.',
+  'safety.max_call_ms': 'Longest attempt of a block whose work AWS does itself, in milliseconds.',
   'safety.max_attempts': 'Most attempts of a block.',
   'safety.max_parallel': 'Blocks of a run at once; 0: no limit.',
   'safety.max_body_bytes': 'Largest request body, in bytes.',

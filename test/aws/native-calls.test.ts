@@ -65,11 +65,15 @@ const DOCUMENTS: Readonly<Record<string, object>> = {
       ),
     ],
   },
+  endless: {
+    blocks: [block('a', 'aws', { call: 'ecs:runTask.sync', resource: 'nightly' }, { timeout_ms: 2_592_000_000 })],
+  },
   nightly: { blocks: [block('a', 'aws', { call: 'ecs:runTask.sync', resource: 'nightly' }, { timeout_ms: 1_000 })] },
 }
 const QUEUE = `https://sqs.${REGION}.amazonaws.com/${ACCOUNT}/tickets`
 const CLUSTER = `arn:aws:ecs:${REGION}:${ACCOUNT}:cluster/main`
 const SETTINGS = {
+  safety: { max_call_ms: 10_000 },
   functions: { resize: { arn: `arn:aws:lambda:${REGION}:${ACCOUNT}:function:resize` } },
   integrations: {
     'sqs:sendMessage': {
@@ -265,6 +269,12 @@ describe('a machine', () => {
   test('ends a task at timeout_ms, which is a failure of the block', async () => {
     const { failed } = await ran('nightly')
     expect(failed).toMatchObject({ code: 'block_timeout' })
+    expect(tasks.at(-1)).toMatchObject({ aborted: true })
+  })
+
+  test('ends a task at max_call_ms of the safety policy where its document allows more', async () => {
+    const { failed } = await ran('endless')
+    expect(failed).toMatchObject({ code: 'block_timeout', reason: expect.stringContaining('max_call_ms 10000') })
     expect(tasks.at(-1)).toMatchObject({ aborted: true })
   })
 

@@ -10,6 +10,7 @@ const LABELS: Readonly<Record<string, string>> = {
   queue: 'Runs above that wait in a queue',
   max_run_sec: 'Longest run',
   max_block_ms: 'Longest attempt of a block',
+  max_call_ms: 'Longest call of AWS',
   max_attempts: 'Tries of a block',
   max_parallel: 'Blocks of a run at once',
   stall_sec: 'Without progress, a run is cancelled after',

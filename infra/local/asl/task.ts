@@ -70,12 +70,8 @@ async function tryNative(state: TaskState, visit: Visit): Promise<Outcome> {
     input,
     execution: journalled.input,
   }
-  const { TimeoutSeconds: most } = state
-  const answer = await answerWithin(
-    frame,
-    () => startNative(engine, order),
-    typeof most === 'number' ? most : undefined,
-  )
+  const most = await timeoutOf(state, visit)
+  const answer = await answerWithin(frame, () => startNative(engine, order), most)
   return leaveState(state, visit, copyAsJson(answer, 'answer of the call'), nextState(state))
 }
 

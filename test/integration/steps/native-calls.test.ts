@@ -278,6 +278,18 @@ describe('a stand-in under way', () => {
     ])
   })
 
+  test('is ended at max_call_ms of the safety policy where its document allows more', async () => {
+    const functions = { slow: { local: './steps/slow.ts' } }
+    const capped = await openTestPlace({}, { project_dir: project, functions, safety: { max_call_ms: 1_000 } })
+    const id = await capped.start(slow('capped', { timeout_ms: 2_592_000_000 }))
+    const failed = failureOf(await capped.ended(id))
+    await capped.close()
+    expect([failed?.code, failed?.reason]).toEqual([
+      'block_timeout',
+      expect.stringContaining('the safety policy allows (max_call_ms 1000)'),
+    ])
+  })
+
   test('is lost with its place, and made again as the next attempt, which is no try', async () => {
     const id = await place.start(slow('killed'))
     await begun('killed')

@@ -73,7 +73,7 @@ describe('a run whose attempt is asked about', () => {
     const at = (steps: readonly Step[]) => {
       const log = logOf(steps)
       const since = Date.parse(log.at(-1)?.at ?? '')
-      return findStall(long, log, since, { stall_ms: 1_000, max_block_ms: 900_000 })?.at
+      return findStall(long, log, since, { stall_ms: 1_000, max_block_ms: 900_000, max_call_ms: 900_000 })?.at
     }
     expect(at([...waits, question])).toBeUndefined()
     const idle = Array.from(

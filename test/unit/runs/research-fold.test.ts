@@ -78,7 +78,7 @@ describe('a research run that stands still', () => {
     const log = logOf([runStarted, requestedResearch, staged('classified', 0)])
     const since = Date.parse(second(3))
     const stall = (stall_sec: number) =>
-      findStall(RESEARCH_DAG, log, since, { stall_ms: stall_sec * 1_000, max_block_ms: 1 })
+      findStall(RESEARCH_DAG, log, since, { stall_ms: stall_sec * 1_000, max_block_ms: 1, max_call_ms: 1 })
     expect(stall(300)).toEqual({ at: since + 930_000, blocks: [] })
     expect(stall(3_600)).toEqual({ at: since + 3_600_000, blocks: [] })
   })

@@ -22,7 +22,7 @@ const plain = dagOf(block('a'), block('b', { upstream: ['a'] }))
 
 /** Seconds after the start at which the run counts as stalled, and which blocks were to go on. */
 function stall(dag: Dag, steps: readonly Step[], since = steps.length) {
-  const rules = { stall_ms: 300_000, max_block_ms: 840_000 }
+  const rules = { stall_ms: 300_000, max_block_ms: 840_000, max_call_ms: 3_600_000 }
   const found = findStall(dag, logOf(steps), Date.parse(second(since)), rules)
   return found && { at: (found.at - Date.parse(second(0))) / 1_000, blocks: found.blocks }
 }
@@ -56,6 +56,8 @@ describe('stallOf()', () => {
     expect(stall(plain, [runStarted, started('a', 1)])?.at).toBe(302)
     const endless = dagOf(block('a', { timeout_ms: 10_000_000 }))
     expect(stall(endless, [runStarted, started('a', 1)])?.at).toBe(902)
+    const call = dagOf(block('a', { mode: 'deterministic', handler: 'container', timeout_ms: 10_000_000 }))
+    expect(stall(call, [runStarted, started('a', 1)])?.at).toBe(3_662)
   })
 
   test('waits for the items of a fan-out, not for the block that only counts them', () => {
