@@ -1,5 +1,12 @@
-import { CALL_BYTES, callNameOf, isNativeHandler, type NativeHandler } from '../../shared/dag/native-call.ts'
-import { writeBody } from '../../shared/dag/service-request.ts'
+import {
+  CALL_BYTES,
+  callNameOf,
+  isNativeHandler,
+  type NativeHandler,
+  secretsGiven,
+  templatesOfCall,
+} from '../../shared/dag/native-call.ts'
+import { textsIn, writeBody } from '../../shared/dag/service-request.ts'
 import { Fault } from '../../shared/errors.ts'
 import { isolateFor } from '../../shared/ports/isolate.ts'
 import { portValues } from '../../shared/runs/block-inputs.ts'
@@ -10,6 +17,7 @@ import { findFunction, findResource } from '../../shared/steps/native-calls.ts'
 import type { CallOrder } from '../../shared/steps/native-order.ts'
 import type { StepOrder } from '../../shared/steps/step-order.ts'
 import type { Json } from '../../shared/text/json.ts'
+import { safeOneLine } from '../../shared/text/redact.ts'
 import type { HostContext } from '../handler.ts'
 import { readOwnProjection } from '../record/projections.ts'
 import { advanceBlock, failBlockOnFault, isOver, resumeAfterAnswer } from './advance.ts'
@@ -156,6 +164,7 @@ async function orderCall(call: BlockCall, ordered: Ordered): Promise<OpenedCall>
   const { ms: timeout_ms } = attemptLimit(block, world.settings.safety)
   const key = callKey(call, attempt, 0)
   const made = await CALLS[handler](call, ordered, key)
+  await refuseSecrets(call, made.own, templatesOfCall(handler, config)[0])
   const bytes = Buffer.byteLength(JSON.stringify(made.call))
   if (bytes > CALL_BYTES) {
     const what = `what it is given has ${bytes} bytes as JSON; at most ${CALL_BYTES} are allowed. Hand over a reference to an artifact instead of a large value`
@@ -200,6 +209,8 @@ function requireCall({ block }: BlockCall) {
 interface MadeCall {
   /** What the state is given. */
   readonly call: Json
+  /** What of it the block gave, and no operator. */
+  readonly own: Json
   /** What a stand-in gets as its inputs. */
   readonly stand_in: Readonly<Record<string, Json>>
 }
@@ -217,7 +228,8 @@ const CALLS: Readonly<Record<NativeHandler, MakeCall>> = {
     // What a function of somebody else's finds the attempt by, beside its payload.
     const about = { custom: { sluice: { key, attempt: ordered.attempt } } }
     const ClientContext = Buffer.from(JSON.stringify(about)).toString('base64')
-    return { call: { FunctionName, Payload, ClientContext }, stand_in: { call: `lambda:${name}`, parameters: Payload } }
+    const given = { FunctionName, Payload, ClientContext }
+    return { call: given, own: Payload, stand_in: { call: `lambda:${name}`, parameters: Payload } }
   },
   async aws(call, ordered, key) {
     const { config } = requireCall(call)
@@ -241,7 +253,7 @@ const CALLS: Readonly<Record<NativeHandler, MakeCall>> = {
       )
     }
     const all = parametersOfCall(name, parameters, fixed, key)
-    return { call: all, stand_in: { call: name, parameters: all } }
+    return { call: all, own, stand_in: { call: name, parameters: all } }
   },
   async container(call, ordered, key) {
     const { config } = requireCall(call)
@@ -261,7 +273,8 @@ const CALLS: Readonly<Record<NativeHandler, MakeCall>> = {
       work: { inputs, key, attempt, feedback: [...feedback] },
     }
     const made = await call.world.steps.task(task)
-    return { call: made, stand_in: { call: `container:${name}`, parameters: { inputs, command_args } } }
+    const stand_in = { call: `container:${name}`, parameters: { inputs, command_args } }
+    return { call: made, own: command_args, stand_in }
   },
 }
 
@@ -290,6 +303,17 @@ async function written(
     if (error instanceof Fault) throw callFault(call, error.code, error.message.replace(/\.$/, ''))
     throw error
   }
+}
+
+/** As of the document itself (shared/document/native-calls.ts): its values came with the run, or from other blocks. */
+async function refuseSecrets(call: BlockCall, own: Json, key: string): Promise<void> {
+  const [found] = secretsGiven(own, [key])
+  const texts = textsIn(own, []).map(([text]) => text)
+  const isKnown = found === undefined && (await call.world.steps.holdsSecret(texts))
+  if (found === undefined && !isKnown) return
+  const where = found === undefined ? `${key} holds a secret of the settings` : `${found.join('.')} looks like a secret`
+  const what = `${safeOneLine(where, 200)}, and what a call is given stands in the history of the machine. Give it to what is called: the environment of the function, secrets of the container`
+  throw callFault(call, 'secret_in_call', what)
 }
 
 function callFault({ block }: BlockCall, code: string, what: string): Fault {

@@ -3,7 +3,7 @@ import { Fault } from '../../shared/errors.ts'
 import { taskFamily, taskFolder, taskRole } from '../../shared/steps/container-task.ts'
 import { findContainer } from '../../shared/steps/native-calls.ts'
 import { STEP_LIMITS } from '../../shared/steps/step-order.ts'
-import type { ContainerLeft, ContainerTask, Steps } from '../../shared/steps/steps-port.ts'
+import { type ContainerLeft, type ContainerTask, holdsOneOf, type Steps } from '../../shared/steps/steps-port.ts'
 import type { Json } from '../../shared/text/json.ts'
 import { type Core, requiredVariable } from './core.ts'
 import { openObjects } from './objects.ts'
@@ -14,7 +14,7 @@ import { CLIENT_OPTIONS, sdkFault } from './sdk.ts'
  * The Steps port of run-block: it starts no step, and hands containers what they work with and takes what they left, in a
  * folder of the bucket that is theirs (docs/native-calls.md, "container").
  */
-export function openCalls(core: Pick<Core, 'env' | 'settings'>, config: S3ClientConfig = {}): Steps {
+export function openCalls(core: Pick<Core, 'env' | 'settings' | 'secrets'>, config: S3ClientConfig = {}): Steps {
   const Bucket = requiredVariable(core.env, 'BUCKET')
   const client = new S3Client({ ...CLIENT_OPTIONS, ...config })
   const objects = openObjects(core, config)
@@ -36,6 +36,7 @@ export function openCalls(core: Pick<Core, 'env' | 'settings'>, config: S3Client
   }
   return {
     ...openDescribedSteps(core),
+    holdsSecret: async (texts) => holdsOneOf(await knownSecrets(core), texts),
     async task(task) {
       const folder = taskFolder(task)
       const files = filesOf(task)
@@ -57,6 +58,24 @@ export function openCalls(core: Pick<Core, 'env' | 'settings'>, config: S3Client
       return { output: Buffer.from(output).toString('utf8'), artifacts, stored_bytes }
     },
   }
+}
+
+/**
+ * Keys of providers and services, which run-block may read; those of steps and containers are read by others alone. One that is
+ * not there is nowhere else either.
+ */
+async function knownSecrets({ settings, secrets }: Pick<Core, 'settings' | 'secrets'>): Promise<readonly string[]> {
+  const all = [...Object.values(settings.providers), ...Object.values(settings.services)]
+  const arns = new Set(all.flatMap((one) => ('key' in one ? (one.key?.secret ?? []) : [])))
+  const read = async (secret: string) => {
+    try {
+      return (await secrets?.read({ secret })) ?? ''
+    } catch (error) {
+      if (error instanceof Fault && error.name === 'NotFound') return ''
+      throw error
+    }
+  }
+  return Promise.all([...arns].map(read))
 }
 
 /** Inputs that name an object, by port. */

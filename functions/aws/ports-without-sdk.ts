@@ -81,7 +81,7 @@ export function openDescribedSteps({ settings }: Pick<Core, 'settings'>): Steps 
   const { described_steps = {} } = settings
   const refuseCall = (): never => {
     const message =
-      'Cannot run a container: this function only describes what documents name. Give it the right steps.collect in infra/aws/grants.ts and deploy.'
+      'Cannot make a call of AWS: this function only describes what documents name. Give it the right steps.collect in infra/aws/grants.ts and deploy.'
     throw new Fault('Bug', 'port_not_listed', message)
   }
   return {
@@ -93,6 +93,7 @@ export function openDescribedSteps({ settings }: Pick<Core, 'settings'>): Steps 
         ...describeDeployedCalls(settings, calls, Object.keys(described_steps)),
       }
     },
+    holdsSecret: async () => refuseCall(),
     task: async () => refuseCall(),
     collect: async () => refuseCall(),
     async start({ name }) {

@@ -11,7 +11,7 @@ import { isModulePath, type KnownSteps } from '../../shared/steps/described-step
 import { findContainer } from '../../shared/steps/native-calls.ts'
 import { settingsOfStep } from '../../shared/steps/settings.ts'
 import { STEP_LIMITS, type StepOrder, type StepReport, type StepStart } from '../../shared/steps/step-order.ts'
-import type { StepCode, Steps } from '../../shared/steps/steps-port.ts'
+import { holdsOneOf, type StepCode, type Steps } from '../../shared/steps/steps-port.ts'
 import { sha256 } from '../../shared/text/hash.ts'
 import type { Json } from '../../shared/text/json.ts'
 import type { NativeCall } from './asl/execution-context.ts'
@@ -71,6 +71,7 @@ export function createSteps(parts: Parts): LocalSteps {
   }
   return {
     describe: (names) => describeCalls(settings, names, { containers, describeSteps }),
+    holdsSecret: async (texts) => holdsOneOf(parts.keys.values(), texts),
     // Read by what stands in for a container, and by the container of this machine.
     task: async ({ name, command_args }) => ({ container: name, command_args: [...command_args] }),
     // What ran here told its outcome itself.

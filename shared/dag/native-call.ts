@@ -1,6 +1,8 @@
 import * as z from 'zod'
 import type { Json } from '../text/json.ts'
+import { redactSecrets } from '../text/redact.ts'
 import { STEP_PATH } from './handlers.ts'
+import { textsIn } from './service-request.ts'
 
 /** Names an operator gives functions, containers and resources: they stand in settings and documents. */
 const CALLED_NAME = /^[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*$/
@@ -68,6 +70,19 @@ export const GIVEN_TWICE: Readonly<Partial<Record<NativeHandler, readonly [strin
 export function templatesOfCall(handler: NativeHandler, config: Config): readonly [key: string, value: unknown] {
   const key = handler === 'lambda' ? 'payload' : handler === 'aws' ? 'parameters' : 'command_args'
   return [key, config[key]]
+}
+
+/**
+ * Where in what a call is given something looks like a secret: it would stand in the history of the machine. A name and its
+ * value may be one together, of which the path of all is told.
+ */
+export function secretsGiven(
+  given: Json | undefined,
+  path: readonly (string | number)[],
+): readonly (readonly (string | number)[])[] {
+  const isSecret = (text: string) => redactSecrets(text) !== text
+  const found = textsIn(given, path).flatMap(([text, at]) => (isSecret(text) ? [at] : []))
+  return found.length === 0 && given !== undefined && isSecret(JSON.stringify(given)) ? [path] : found
 }
 
 /** The Resource of the state that makes the call. */

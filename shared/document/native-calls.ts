@@ -1,9 +1,14 @@
-import { callNameOf, GIVEN_TWICE, NATIVE_HANDLERS, type NativeHandler, templatesOfCall } from '../dag/native-call.ts'
-import { textsIn } from '../dag/service-request.ts'
+import {
+  callNameOf,
+  GIVEN_TWICE,
+  NATIVE_HANDLERS,
+  type NativeHandler,
+  secretsGiven,
+  templatesOfCall,
+} from '../dag/native-call.ts'
 import { takenParameter } from '../steps/integrations.ts'
 import type { Problem } from '../text/document-problems.ts'
 import type { Json } from '../text/json.ts'
-import { redactSecrets } from '../text/redact.ts'
 import type { Path } from '../text/source-position.ts'
 import { quoted } from '../text/wording.ts'
 import { type Mapping, type Reading, readSection } from './sections.ts'
@@ -49,8 +54,7 @@ function checkParameters(reading: Reading, call: string, config: Mapping, path: 
 
 /** What a call is given stands in the history of the machine, for whoever may read that. */
 function checkSecrets(reading: Reading, given: Json | undefined, path: Path): void {
-  for (const [text, at] of textsIn(given, path)) {
-    if (redactSecrets(text) === text) continue
+  for (const at of secretsGiven(given, path)) {
     const why =
       'looks like a secret, and what a call is given stands in the history of the machine. Give it to what is called'
     refuse(reading, at, 'secret_in_document', why)

@@ -2,7 +2,7 @@ import type { Json } from '../text/json.ts'
 import type { KnownSteps } from './described-step.ts'
 import type { StepOutcome, StepStart } from './step-order.ts'
 
-/** Code of the project that blocks run (docs/steps.md). Tests: test/integration/steps, test/aws/steps.test.ts. */
+/** Code of the project that blocks run, and what AWS does for them (docs/steps.md, docs/native-calls.md). Tests: test/integration/steps, test/aws/steps.test.ts. */
 export interface Steps {
   /**
    * What this place knows of steps by the names documents give them, or in words why there is none of a name. Code that was
@@ -14,6 +14,8 @@ export interface Steps {
    * be handed over is thrown. One that is started twice works once.
    */
   start(step: StepCode, start: StepStart): Promise<void>
+  /** Whether one of these texts holds a value that the settings of this place keep a secret, as far as this function may read those. */
+  holdsSecret(texts: readonly string[]): Promise<boolean>
   /** What the state of the machine that runs a container is given. */
   task(task: ContainerTask): Promise<Json>
   /** What a container left behind that came to its end; undefined: nothing that can be read. */
@@ -44,4 +46,13 @@ export interface ContainerLeft extends Pick<StepOutcome, 'artifacts' | 'stored_b
 export interface StepCode {
   readonly name: string
   readonly hash: string
+}
+
+/** Shorter values stand everywhere, and are looked for in no text. */
+const LEAST_SECRET = 8
+
+/** Whether one of these texts holds one of these values. */
+export function holdsOneOf(values: Iterable<string>, texts: readonly string[]): boolean {
+  const known = [...values].map((value) => value.trim()).filter((value) => value.length >= LEAST_SECRET)
+  return known.some((value) => texts.some((text) => text.includes(value)))
 }

@@ -72,7 +72,9 @@ const DOCUMENTS: Readonly<Record<string, object>> = {
 }
 const QUEUE = `https://sqs.${REGION}.amazonaws.com/${ACCOUNT}/tickets`
 const CLUSTER = `arn:aws:ecs:${REGION}:${ACCOUNT}:cluster/main`
+const KEY = `arn:aws:secretsmanager:${REGION}:${ACCOUNT}:secret:sluice/shop-AbCdEf`
 const SETTINGS = {
+  services: { shop: { url: 'https://shop.example/api', key: { secret: KEY } } },
   safety: { max_call_ms: 10_000 },
   functions: { resize: { arn: `arn:aws:lambda:${REGION}:${ACCOUNT}:function:resize` } },
   integrations: {
@@ -161,7 +163,7 @@ beforeAll(async () => {
     writeFileSync(file, JSON.stringify({ name, ...document }))
   }
   made = await synthesize({}, parseSettings(JSON.stringify(SETTINGS), 'sluice.yaml'), 'bundled', project)
-  place = await deploy(made.out, {}, undefined, {
+  place = await deploy(made.out, { [KEY]: 'canary-of-the-shop' }, undefined, {
     invoke: async (name, payload) => {
       const { width } = payload as { readonly width: number }
       if (width > 100)
@@ -276,6 +278,15 @@ describe('a machine', () => {
     const { failed } = await ran('endless')
     expect(failed).toMatchObject({ code: 'block_timeout', reason: expect.stringContaining('max_call_ms 10000') })
     expect(tasks.at(-1)).toMatchObject({ aborted: true })
+  })
+
+  test('gives nobody a secret: what looks like one, or is the key of a service, fails its block before the call', async () => {
+    const before = place.calls.length
+    const leaked = await ran('sending', { text: 'it is canary-of-the-shop' })
+    expect(leaked.failed).toMatchObject({ code: 'secret_in_call' })
+    expect((await ran('sending', { text: 'Bearer abcdefgh12345678' })).failed).toMatchObject({ code: 'secret_in_call' })
+    expect(place.calls).toHaveLength(before)
+    expect(JSON.stringify(leaked.failed)).not.toContain('canary')
   })
 
   test('may make no call that no deployed document makes: a document of a request is refused in words', async () => {

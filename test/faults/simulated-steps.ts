@@ -52,6 +52,7 @@ export function createSimulatedSteps(parts: Parts): Steps {
   const outcomes = new Map<string, string>()
   return {
     describe: async (names) => Object.fromEntries(names.map((name) => [name, described(name)])),
+    holdsSecret: async () => false,
     // No document of the simulation runs a container.
     task: async () => ({}),
     collect: async () => undefined,

@@ -70,6 +70,7 @@ const RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   'steps.task': ['steps.collect'],
   'steps.collect': ['steps.collect'],
   'steps.describe': [],
+  'steps.holdsSecret': ['secrets.read', 'services.key'],
   'machine.ensure': ['machine.ensure'],
   'machine.deployed': ['machine.deployed'],
   'machine.named': ['machine.named'],

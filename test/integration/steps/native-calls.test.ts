@@ -38,7 +38,7 @@ beforeAll(async () => {
   }
   for (const [name, body] of Object.entries(files)) writeFileSync(join(project, 'steps', name), STAND_IN(body))
   place = await openTestPlace(
-    {},
+    { keys: new Map([['SHOP_KEY', 'canary-of-the-shop']]) },
     {
       project_dir: project,
       functions: {
@@ -238,6 +238,28 @@ describe('what is hostile', () => {
     const { failed, events } = await ran(sending({ parameters: undefined, parameters_expression }))
     expect([failed?.code, events.some(({ type }) => type === 'step:started')]).toEqual(['bad_call', false])
     expect(failed?.reason).toContain('"QueueUrl" is the operator\'s to give')
+  })
+
+  test.each<[string, object, Readonly<Record<string, Json>>, string]>([
+    ['a value of the run', {}, { name: 'use sk-abcdefghijklmnop0123' }, 'parameters.MessageBody looks like a secret'],
+    [
+      'what an expression makes',
+      { parameters: undefined, parameters_expression: '{"MessageBody": "Bearer " & inputs.name}' },
+      { name: 'abcdefgh12345678' },
+      'parameters.MessageBody looks like a secret',
+    ],
+    [
+      'a name and its value together',
+      { parameters: { MessageBody: { password: '{{inputs.name}}' } } },
+      { name: 'hunter2hunter2' },
+      'parameters looks like a secret',
+    ],
+    ['a secret of the settings', {}, { name: 'it is canary-of-the-shop' }, 'parameters holds a secret of the settings'],
+  ])('a secret in what is called is refused, and not told: %s', async (_, config, inputs, words) => {
+    const { failed, events } = await ran(sending(config, { retry: { max_attempts: 3, delay_ms: 0 } }), inputs)
+    expect([failed?.code, failed?.reason]).toEqual(['secret_in_call', expect.stringContaining(words)])
+    expect(events.some(({ type }) => type === 'step:started' || type === 'block:retrying')).toBe(false)
+    expect(failed?.reason).not.toContain(String(inputs.name))
   })
 
   test('parameters that are too large are refused in words', async () => {
