@@ -1,6 +1,6 @@
-import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda'
+import { setTimeout as delay } from 'node:timers/promises'
+import { InvokeCommand, type InvokeCommandOutput, LambdaClient } from '@aws-sdk/client-lambda'
 import type { Json } from '../../shared/text/json.ts'
-import { CLIENT_OPTIONS } from './sdk.ts'
 
 /** The arguments of `lambda:invoke`, as Step Functions takes them. */
 interface Invocation {
@@ -8,6 +8,13 @@ interface Invocation {
   readonly Payload: Json
   readonly ClientContext?: string
 }
+
+/** The state's own time-out aborts it. A call that was not answered is not made again here: the function may be at work. */
+const ONE_CALL = { maxAttempts: 1, requestHandler: { connectionTimeout: 5_000, requestTimeout: 0 } } as const
+
+/** Calls that Lambda did not take, in all, and the first wait between two. */
+const MOST_CALLS = 5
+const WAIT_MS = 500
 
 /**
  * What the state `lambda:invoke` of a machine does, from a laptop: the function of a person's account, with their own
@@ -17,14 +24,14 @@ export async function invokeFunction(given: Json, abortSignal: AbortSignal) {
   // As run-block wrote it (functions/attempts/native-call.ts).
   const { FunctionName, Payload, ClientContext } = given as unknown as Invocation
   const [, , , region] = FunctionName.split(':')
-  const client = new LambdaClient({ ...CLIENT_OPTIONS, ...(region === undefined ? {} : { region }) })
+  const client = new LambdaClient({ ...ONE_CALL, ...(region === undefined ? {} : { region }) })
   try {
     const command = new InvokeCommand({
       FunctionName,
       Payload: Buffer.from(JSON.stringify(Payload)),
       ...(ClientContext === undefined ? {} : { ClientContext }),
     })
-    const answer = await client.send(command, { abortSignal })
+    const answer = await untilTaken(() => client.send(command, { abortSignal }), abortSignal)
     const text = Buffer.from(answer.Payload ?? []).toString('utf8')
     if (answer.FunctionError !== undefined) return { error: errorTypeOf(text), cause: text }
     const payload: Json = text === '' ? null : JSON.parse(text)
@@ -34,6 +41,19 @@ export async function invokeFunction(given: Json, abortSignal: AbortSignal) {
     return { error: `Lambda.${name}`, cause: error instanceof Error ? error.message : String(error) }
   } finally {
     client.destroy()
+  }
+}
+
+/** As the state's own Retry does on AWS: of a call that is refused for want of room nothing was done. */
+async function untilTaken(call: () => Promise<InvokeCommandOutput>, signal: AbortSignal): Promise<InvokeCommandOutput> {
+  for (let made = 1; ; made += 1) {
+    try {
+      return await call()
+    } catch (error) {
+      const isThrottled = error instanceof Error && error.name === 'TooManyRequestsException'
+      if (!isThrottled || made === MOST_CALLS) throw error
+      await delay(WAIT_MS * 2 ** made, undefined, { signal })
+    }
   }
 }
 

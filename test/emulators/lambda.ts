@@ -112,6 +112,8 @@ async function respond(answer: Promise<Json>) {
   try {
     return { body: JSON.stringify(await answer), headers: { 'x-amz-executed-version': '$LATEST' } }
   } catch (thrown) {
+    // What Lambda says itself, before there is a function at work.
+    if (thrown instanceof ServiceError) throw thrown
     const { name, message, stack = '' } = thrown instanceof Error ? thrown : new Error(String(thrown))
     const body = JSON.stringify({ errorType: name, errorMessage: message, trace: stack.split('\n') })
     return { body, headers: { 'x-amz-function-error': 'Unhandled', 'x-amz-executed-version': '$LATEST' } }
