@@ -43,6 +43,8 @@ export const LIMITS = {
   wait_default_sec: 604_800,
   /** JSONata of a wait's `match`. */
   match_characters: 2_000,
+  /** Who is asked in place of an agent's provider. */
+  fallbacks: 4,
   /** Caps of a budget: larger ones cap nothing, and in millionths of a dollar must stay whole numbers. */
   budget_tokens: 1_000_000_000_000,
   budget_usd: 1_000_000_000,

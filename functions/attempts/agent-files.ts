@@ -16,7 +16,7 @@ export async function storeAnswerFiles(
   call: BlockCall,
   outputs: Block['outputs'],
   answered: Readonly<Record<string, Json>>,
-  { attempt, signal, values: inputs }: Dispatch,
+  { attempt, signal, values: inputs }: Omit<Dispatch, 'lease'>,
 ): Promise<Readonly<Record<string, Json>>> {
   const stored: Record<string, Json> = { ...answered }
   const { world, storage, run, block, epoch, item } = call

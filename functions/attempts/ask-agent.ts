@@ -1,9 +1,9 @@
-import type { Agent, Block } from '../../shared/dag/dag.ts'
+import type { Agent, Block, Fallback } from '../../shared/dag/dag.ts'
 import { renderTemplate } from '../../shared/dag/template.ts'
 import { Fault } from '../../shared/errors.ts'
 import { valuesForModel } from '../../shared/gates/read-facts.ts'
 import { generatedPrompt, withFeedback } from '../../shared/prompts/block.ts'
-import type { DispatchAnswer, DispatchRequest } from '../../shared/providers/provider.ts'
+import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/providers/provider.ts'
 import type { RecordedCallWithPrompt } from '../../shared/providers/recording.ts'
 import { inputsNamedIn, ownValues } from '../../shared/runs/block-inputs.ts'
 import { readAnswerOutputs } from '../../shared/runs/block-outputs.ts'
@@ -11,10 +11,12 @@ import { sha256 } from '../../shared/text/hash.ts'
 import { canonicalJson } from '../../shared/text/json.ts'
 import { shortRedacted } from '../../shared/text/short-text.ts'
 import { recordingProvider, storeAnswers, toMicros, toTokenCount } from '../provider-call.ts'
+import { leasedProvider } from '../provider-lease.ts'
 import { isOverQuota } from '../record/storage-quota.ts'
 import { objectReader, storeAnswerFiles } from './agent-files.ts'
 import type { Dispatch, Produced } from './attempt-outcome.ts'
 import { type BlockCall, callKey } from './block-call.ts'
+import { askFirstThere, type Candidates, fallbackFacts, openCandidates } from './fallback.ts'
 import { meteredProvider } from './metered-provider.ts'
 
 /** Asks the block's model, again where its answer keeps no contract, and makes values of what it said. */
@@ -31,20 +33,23 @@ export async function dispatchAgent(
   const base = agent.prompt === undefined ? generatedPrompt(block, seen) : renderText(call, agent.prompt, seen)
   const answers: DispatchAnswer[] = []
   const calls: RecordedCallWithPrompt[] = []
+  const candidates = openCandidates(agent)
   let feedback = dispatch.feedback
   for (;;) {
     const prompt = withFeedback(base, feedback)
-    const answer = await askAgent(call, agent, { ...dispatch, feedback, prompt, repair: answers.length, calls })
+    const asked = { ...dispatch, feedback, prompt, repair: answers.length, calls }
+    const { answer, by } = await askAgent(call, agent, candidates, asked)
     answers.push(answer)
     const read = readAnswerOutputs(answer.text, block.outputs)
     if (read.problems.length > 0 && block.strict_output && answers.length <= block.contract_repair_attempts) {
       feedback = [...dispatch.feedback, ...read.problems]
       continue
     }
-    const hashes = { params_hash: sha256(canonicalJson(agent.model_params)), prompt_hash: sha256(prompt) }
+    const hashes = { params_hash: sha256(canonicalJson(by.model_params)), prompt_hash: sha256(prompt) }
     // Paid for: it is kept whatever the run may still store.
     const raw = await storeAnswers(call, calls)
-    const facts = { provider: agent.provider, ...hashes, ...measuredFacts(answer, answers), ...raw }
+    const said = fallbackFacts(candidates, answer.note)
+    const facts = { provider: by.provider, ...hashes, ...measuredFacts({ ...answer, ...said }, answers), ...raw }
     return { ...read, ...(await storeAnswersInFiles(call, dispatch, read.values)), facts }
   }
 }
@@ -62,41 +67,52 @@ export async function storeAnswersInFiles(
   }
 }
 
-/** One call of the provider; `repair` counts those of this attempt before it. */
-export function askAgent(
+interface Question extends Dispatch {
+  readonly prompt: string
+  /** Questions of this attempt before it. */
+  readonly repair: number
+  readonly calls: RecordedCallWithPrompt[]
+  /** Of an agent that acts: what was said so far, and its tools. */
+  readonly also?: Partial<DispatchRequest>
+}
+
+interface Answered {
+  readonly answer: DispatchAnswer
+  readonly by: Fallback
+}
+
+/** One question: to the agent's provider, or to the first after it that is there. */
+export async function askAgent(
   call: BlockCall,
-  { provider: name, model, model_params, system }: Agent,
-  {
-    values,
-    feedback,
-    signal,
-    attempt,
-    prompt,
-    repair,
-    calls,
-    also = {},
-  }: Dispatch & {
-    readonly prompt: string
-    readonly repair: number
-    readonly calls: RecordedCallWithPrompt[]
-    /** Of an agent that acts. */
-    readonly also?: Partial<DispatchRequest>
-  },
-): Promise<DispatchAnswer> {
-  const provider = recordingProvider(name, meteredProvider(call, name), calls)
-  if (provider === undefined) throw unknownProvider(call, name)
-  return provider.dispatch({
+  { system }: Agent,
+  candidates: Candidates,
+  { values, feedback, signal, attempt, prompt, repair, calls, lease, also }: Question,
+): Promise<Answered> {
+  const request = {
     ...(system === undefined ? {} : { system: renderText(call, system, values) }),
     prompt,
-    model,
-    params: model_params,
     inputs: agentInputs(call, values),
     output_schema: call.block.outputs,
     feedback,
     signal,
-    idempotency_key: callKey(call, attempt, repair),
     ...also,
+  }
+  return askFirstThere(call, candidates, signal, async (by, place) => {
+    // Whoever waits for a place at one provider holds none at another.
+    if (place > 0) await lease.end()
+    const provider = recordingProvider(by.provider, providerOf(call, by.provider, place), calls)
+    if (provider === undefined) throw unknownProvider(call, by.provider)
+    const key = callKey(call, attempt, repair)
+    const idempotency_key = place === 0 ? key : `${key}.${place}`
+    const answer = await provider.dispatch({ ...request, model: by.model, params: by.model_params, idempotency_key })
+    return { answer, by }
   })
+}
+
+/** The attempt was claimed with a place at the agent's own provider only. */
+function providerOf(call: BlockCall, name: string, place: number): Provider | undefined {
+  const provider = meteredProvider(call, name)
+  return place === 0 ? provider : leasedProvider(call, name, provider)
 }
 
 /** What the provider is given beside the prompt: inputs of the block, and the run inputs that texts of its agent read. */
@@ -126,7 +142,10 @@ const MOST_WORDS = 300
  * What adapters say of an attempt's calls, as an event may carry it: no negative counts, no endless words; one call
  * without a price makes the price of all unknown. A repair is paid for like the answer it mends.
  */
-export function measuredFacts({ model, finish_reason, note }: DispatchAnswer, answers: readonly DispatchAnswer[]) {
+export function measuredFacts(
+  { model, finish_reason, note, passed_over }: DispatchAnswer & Pick<Produced['facts'], 'passed_over'>,
+  answers: readonly DispatchAnswer[],
+) {
   const sum = (of: (answer: DispatchAnswer) => number) => answers.reduce((total, answer) => total + of(answer), 0)
   const isPriced = answers.every(({ usd }) => usd !== undefined && usd >= 0)
   return {
@@ -136,5 +155,6 @@ export function measuredFacts({ model, finish_reason, note }: DispatchAnswer, an
     ...(isPriced ? { usd_micros: toMicros(sum(({ usd = 0 }) => usd)) } : {}),
     finish_reason: shortRedacted(finish_reason, MOST_WORDS),
     ...(note === undefined ? {} : { note: shortRedacted(note, MOST_WORDS) }),
+    ...(passed_over === undefined ? {} : { passed_over }),
   }
 }

@@ -6,6 +6,7 @@ import type { BlockProjection } from '../../shared/runs/run-store-items.ts'
 import type { StepLog } from '../../shared/steps/step-order.ts'
 import type { Json } from '../../shared/text/json.ts'
 import { shortRedacted } from '../../shared/text/short-text.ts'
+import type { ProviderLease } from '../provider-lease.ts'
 import type { BlockCall } from './block-call.ts'
 
 /** What one attempt produced, before its post-gates: values or contract problems, and what is recorded of the call. */
@@ -27,6 +28,7 @@ export interface Produced {
     readonly unpriced_tokens?: number
     readonly finish_reason: string
     readonly note?: string
+    readonly passed_over?: EventData<'block:output'>['passed_over']
     /** Its calls as they were answered: the object recordings are made of. */
     readonly raw_ref?: string | undefined
     /** Of a step: what it wrote, and what it came to as it was told. */
@@ -41,6 +43,8 @@ export interface Dispatch {
   readonly values: Readonly<Record<string, Json>>
   readonly feedback: readonly string[]
   readonly signal: AbortSignal
+  /** Its place at the provider of its agent. */
+  readonly lease: ProviderLease
 }
 
 /** A provider that asks for more than an hour is asked again after one. */

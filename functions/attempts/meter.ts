@@ -17,6 +17,8 @@ export interface CallMeter {
   told: Amount
   /** Used, and in no event yet. */
   untold: UsedByCalls | undefined
+  /** That part of it that may have been used by calls without an answer. */
+  given_up: UsedByCalls | undefined
   /** B# of the attempt once it is claimed; reservations before that stand on a lane beside the block's. */
   claim: BlockProjection | undefined
   /** Reservations that stand on the attempt's own lane. */
@@ -41,6 +43,7 @@ export function openMeter(): CallMeter {
     flying: NOTHING,
     told: NOTHING,
     untold: undefined,
+    given_up: undefined,
     claim: undefined,
     steps: 0,
     refusal: undefined,
@@ -52,7 +55,29 @@ export function openMeter(): CallMeter {
   }
 }
 
-/** A call came back, or was given up with its estimate. */
+/** Why a call was not made, and what it wanted. */
+export type RefusedCall = Pick<CallMeter, 'refusal' | 'exceeded' | 'wanted'>
+
+export function noteRefusal(meter: CallMeter, { refusal, exceeded, wanted }: RefusedCall): void {
+  meter.refusal = refusal
+  meter.exceeded = exceeded
+  meter.wanted = wanted
+}
+
+/** Somebody else is asked instead. */
+export function takeRefusal(meter: CallMeter): RefusedCall {
+  const { refusal, exceeded, wanted } = meter
+  noteRefusal(meter, { refusal: undefined, exceeded: undefined, wanted: undefined })
+  return { refusal, exceeded, wanted }
+}
+
+/** A call was given up with its estimate, or undefined: nothing can have been used. */
+export function countGivenUp(meter: CallMeter, flew: Amount, estimate: Estimate | undefined): void {
+  countUse(meter, flew, estimate)
+  if (estimate !== undefined && !meter.closed) meter.given_up = together(meter.given_up, estimate)
+}
+
+/** A call came back. */
 export function countUse(meter: CallMeter, flew: Amount, use: UsedByCalls | Estimate | undefined): void {
   if (meter.closed) return
   meter.flying = minus(meter.flying, flew)
@@ -82,7 +107,14 @@ function together(a: UsedByCalls | undefined, b: UsedByCalls | Estimate): UsedBy
 export function takeUnreportedUse(meter: CallMeter): UsedByCalls | undefined {
   const { untold } = meter
   meter.untold = undefined
+  meter.given_up = undefined
   return untold
+}
+
+/** The same where another event tells of the answers: of what calls before them may have used it does not. */
+export function leaveGivenUp(meter: CallMeter): void {
+  meter.untold = meter.given_up
+  meter.given_up = undefined
 }
 
 /** What the append that records these calls frees. */

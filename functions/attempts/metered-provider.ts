@@ -1,4 +1,4 @@
-import { Fault, type MachineSignal } from '../../shared/errors.ts'
+import { Fault } from '../../shared/errors.ts'
 import { type Estimate, estimateCall } from '../../shared/plan/call-estimate.ts'
 import { callsModel, modelPriceAt } from '../../shared/providers/model-prices.ts'
 import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/providers/provider.ts'
@@ -20,7 +20,7 @@ import {
   runCapRefusal,
   unknownPriceRefusal,
 } from './budget.ts'
-import { countUse } from './meter.ts'
+import { countGivenUp, countUse, noteRefusal } from './meter.ts'
 
 /**
  * A configured provider whose calls are counted for this attempt and, where a cap holds, reserved before they are made, but
@@ -50,7 +50,7 @@ async function dispatchMetered(
     countUse(meter, flew, usedBy(charged))
     return charged
   } catch (error) {
-    countUse(meter, flew, capped && mayHaveUsed(error, request) ? estimate : undefined)
+    countGivenUp(meter, flew, capped && mayHaveUsed(error, request) ? estimate : undefined)
     throw error
   }
 }
@@ -102,7 +102,7 @@ interface Wanted {
 async function reserveNow(call: BlockCall, { caps, provider, estimate }: Wanted): Promise<void> {
   const { meter } = call
   if (meter.refusal !== undefined) throw meter.refusal
-  if (caps.in_usd && estimate.usd_micros === undefined) throw noteRefusal(call, unknownPriceRefusal(call, provider))
+  if (caps.in_usd && estimate.usd_micros === undefined) throw noted(call, unknownPriceRefusal(call, provider))
   const wanted = amountOfUsage(estimate)
   await requireBlockCap(call, caps, provider, wanted)
   const short = minus(plus(plus(meter.used, meter.flying), wanted), meter.reserved)
@@ -120,7 +120,7 @@ async function requireBlockCap(call: BlockCall, { block }: CallCaps, provider: s
   const { cap_tokens = Number.POSITIVE_INFINITY, cap_usd_micros = Number.POSITIVE_INFINITY } = left
   if (all.tokens <= cap_tokens && all.usd_micros <= cap_usd_micros) return
   const wish = { what: `ask provider "${provider}"`, wanted, mine, flying: meter.flying }
-  throw noteRefusal(call, await blockCapRefusal(call, wish))
+  throw noted(call, await blockCapRefusal(call, wish))
 }
 
 interface Short extends Omit<Wanted, 'estimate'> {
@@ -140,7 +140,7 @@ async function reserveShort(call: BlockCall, { caps, provider, wanted, short }: 
         wanted,
         short,
       })
-      if (refusal !== undefined) throw noteRefusal(call, refusal)
+      if (refusal !== undefined) throw noted(call, refusal)
       continue
     }
     if (done.because !== 'already' || meter.claim !== undefined) break
@@ -166,13 +166,8 @@ function countReserved({ meter }: BlockCall, { claim }: Reservation, short: Amou
   meter.steps += 1
 }
 
-function noteRefusal(
-  { meter }: BlockCall,
-  { fault, exceeded, wanted }: ReturnType<typeof unknownPriceRefusal>,
-): Fault | MachineSignal {
-  meter.refusal = fault
-  meter.exceeded = exceeded
-  meter.wanted = wanted
+function noted({ meter }: BlockCall, { fault, exceeded, wanted }: ReturnType<typeof unknownPriceRefusal>): Fault {
+  noteRefusal(meter, { refusal: fault, exceeded, wanted })
   return fault
 }
 

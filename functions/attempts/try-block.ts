@@ -21,7 +21,7 @@ import type { HandlerCall } from './handlers/block-handler.ts'
 import { findHandler } from './handlers/registry.ts'
 import { gatePorts, judgeProduced } from './judge-gates.ts'
 import { askedIfUnheard } from './lost-step.ts'
-import { takeUnreportedUse } from './meter.ts'
+import { leaveGivenUp } from './meter.ts'
 import { askUnlessOver, prepareAttempt } from './prepare.ts'
 import { type CacheLookup, endFromCache } from './reuse.ts'
 import { watchAttempt } from './watch.ts'
@@ -74,12 +74,12 @@ async function runAttempt(call: BlockCall, claimed: Claimed, work: AttemptWork):
     const kept = await endFromCache(call, { ...work, attempt })
     if (kept !== undefined) return kept
     const produced = await watchAttempt(call, { holder, timeout_ms, signal: work.signal }, (signal) =>
-      dispatchBlock(call, { attempt, values: work.values, feedback: work.feedback, signal }),
+      dispatchBlock(call, { attempt, values: work.values, feedback: work.feedback, signal, lease }),
     )
     // Its gates may ask the same provider.
     await lease.end()
     // What a model used is told by block:output.
-    if (block.mode === 'ai') takeUnreportedUse(call.meter)
+    if (block.mode === 'ai') leaveGivenUp(call.meter)
     return await judgeProduced(call, attempt, work.values, produced, Math.max(0, world.clock.now() - started))
   } catch (error) {
     if (work.signal?.aborted === true) throw error

@@ -70,7 +70,8 @@ async function stallNow(world: StallWorld, run: RunKey, seen: number): Promise<S
 /** A slot at a provider is taken before the claim, so nothing says that a block waits for one but who holds them. */
 async function waitsForProvider({ runs, clock, settings }: StallWorld, tenant: string, dag: Dag, { blocks }: Stall) {
   const names = dag.blocks.flatMap((block) => {
-    return block.mode === 'ai' && blocks.includes(block.id) ? [block.agent.provider] : []
+    if (block.mode !== 'ai' || !blocks.includes(block.id)) return []
+    return [block.agent, ...(block.agent.fallback ?? [])].map(({ provider }) => provider)
   })
   for (const name of new Set(names)) {
     const provider = Object.hasOwn(settings.providers, name) ? settings.providers[name] : undefined

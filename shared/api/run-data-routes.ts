@@ -66,6 +66,11 @@ const AttemptSchema = z.strictObject({
   latency_ms: z.number().optional(),
   finish_reason: text.optional(),
   note: text.optional(),
+  passed_over: z
+    .array(z.strictObject({ provider: text, model: text, code: text }))
+    .readonly()
+    .optional()
+    .describe('Candidates before the one that answered, and the code of why they did not'),
   outputs: z.record(text, StoredValueSchema).readonly(),
   gates: z
     .array(z.looseObject({ gate: text, type: text, phase: z.enum(['pre', 'post']), status: text, reason: text }))

@@ -239,6 +239,13 @@ export interface Acting {
   readonly taint: 'approve' | 'forbid' | 'off'
 }
 
+/** Who is asked when those before it could not be: not there, unwilling, or over budget. */
+export interface Fallback {
+  readonly provider: string
+  readonly model: string
+  readonly model_params: Readonly<Record<string, Json>>
+}
+
 /** Either provider and model, or a route that is bound to an agent at run start (shared/document/bind-agents.ts). */
 export interface Agent {
   /** '' where the document does not name one: then there is a route, and binding fills in the found agent's. */
@@ -252,6 +259,8 @@ export interface Agent {
   readonly prompt?: string
   readonly system?: string
   readonly model_params: Readonly<Record<string, Json>>
+  /** In the order in which they are asked. */
+  readonly fallback?: readonly Fallback[]
   /** Absent = it asks once and calls nothing. */
   readonly acting?: Acting
 }

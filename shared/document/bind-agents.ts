@@ -138,9 +138,9 @@ export function bindAgents(dag: Dag, routing: Routing, steps: KnownSteps = {}): 
     if (block.mode === 'deterministic') return boundToStep(boundToService(block, routing), steps)
     if (block.mode !== 'ai') return block
     const found = findAgent(block.agent, routing)
-    if (found.ok) return boundBlock(block, found, routing)
-    issues.push(issueOf(block, found))
-    return block
+    if (!found.ok) issues.push(issueOf(block, found))
+    issues.push(...fallbackIssues(block, routing))
+    return found.ok ? boundBlock(block, found, routing) : block
   })
   return issues.length === 0 ? { ok: true, dag: { ...dag, blocks } } : { ok: false, issues }
 }
@@ -152,13 +152,15 @@ function boundBlock(block: AiBlock, found: Extract<FoundAgent, { ok: true }>, { 
   const own = block.agent.system ?? found.agent?.system
   const name = found.agent === undefined ? {} : { agent: found.agent.name }
   const agent: Agent = { ...block.agent, provider, model, ...name, ...(own === undefined ? {} : { system: own }) }
-  const settings = Object.hasOwn(providers, provider) ? providers[provider] : undefined
-  const answers = { type: settings?.type ?? provider, url: settings === undefined ? '' : providerIdentity(settings) }
-  return {
-    ...block,
-    agent,
-    hash: sha256(canonicalJson({ block: block.hash, provider, model, system: own ?? '', answers })),
-  }
+  const answers = whoAnswers(providers, provider)
+  const others = agent.fallback?.map((one) => whoAnswers(providers, one.provider))
+  const made = { block: block.hash, provider, model, system: own ?? '', answers, ...(others && { fallback: others }) }
+  return { ...block, agent, hash: sha256(canonicalJson(made)) }
+}
+
+function whoAnswers(providers: Routing['providers'], name: string): { readonly type: string; readonly url: string } {
+  const settings = Object.hasOwn(providers, name) ? providers[name] : undefined
+  return { type: settings?.type ?? name, url: settings === undefined ? '' : providerIdentity(settings) }
 }
 
 type DeterministicBlock = Extract<Block, { mode: 'deterministic' }>
@@ -180,7 +182,12 @@ function boundToStep(block: DeterministicBlock, steps: KnownSteps): Block {
   return { ...block, step, hash: sha256(canonicalJson({ block: block.hash, step: hash })) }
 }
 
-function issueOf({ id, index }: Block, { code, text, hint }: Extract<FoundAgent, { ok: false }>): Issue {
+function fallbackIssues(block: AiBlock, routing: Routing): readonly Issue[] {
+  const found = (block.agent.fallback ?? []).map((one) => findAgent(one, routing))
+  return found.flatMap((one, place) => (one.ok ? [] : [issueOf(block, one, `.fallback[${place}]`)]))
+}
+
+function issueOf({ id, index }: Block, { code, text, hint }: Extract<FoundAgent, { ok: false }>, at = ''): Issue {
   const message = `Block "${id}" ${text}.`
-  return { code, path: `blocks[${index}].agent`, message, ...(hint === undefined ? {} : { hint }) }
+  return { code, path: `blocks[${index}].agent${at}`, message, ...(hint === undefined ? {} : { hint }) }
 }

@@ -1,12 +1,12 @@
 import * as z from 'zod'
-import type { Agent, AgentRoute, ApprovalPolicy, ChildDag, Research, Wait } from '../dag/dag.ts'
+import type { Agent, AgentRoute, ApprovalPolicy, ChildDag, Fallback, Research, Wait } from '../dag/dag.ts'
 import { HANDLERS, HANDLERS_BEYOND_PORTS, isStepPath, STEP_PATH } from '../dag/handlers.ts'
 import { isNativeHandler, NATIVE_HANDLERS } from '../dag/native-call.ts'
 import { isName, isReservedKey, NAME_RULE } from '../limits.ts'
 import { PROMPT_TEMPLATES, type TemplateName } from '../prompts/templates.ts'
 import { ASKED_LIMITS, resolveBudgets } from '../research/payloads/intent.ts'
 import type { Problem } from '../text/document-problems.ts'
-import type { Json } from '../text/json.ts'
+import { canonicalJson, type Json } from '../text/json.ts'
 import { type Path, pathText } from '../text/source-position.ts'
 import { describeValue, didYouMean, listed, quoted, suggest } from '../text/wording.ts'
 import { readActing } from './agent-tools.ts'
@@ -33,9 +33,53 @@ function readAgent(
   const agent = { provider: provider ?? '', model: model ?? '', ...route, ...textsOf(section) }
   if (isNamed || route.route !== undefined) checkFound(reading, agent, path)
   else refuseNobody(reading, given, path)
+  const asked = { ...agent, model_params: model_params as Mapping }
   const acting = readActing(reading, section, path)
   const acts = acting === undefined ? {} : { acting }
-  return { mode: 'ai', agent: { ...agent, model_params: model_params as Mapping, ...acts } }
+  return { mode: 'ai', agent: { ...asked, ...acts, ...readFallback(reading, section.fallback, asked, [...path, 'fallback']) } }
+}
+
+/** Who is asked after the agent's own provider; parameters that are not said are those of the agent. */
+function readFallback(
+  reading: Reading,
+  list: readonly Json[] | undefined,
+  agent: Fallback,
+  path: Path,
+): Pick<Agent, 'fallback'> {
+  if (list === undefined) return {}
+  const asked = [agent]
+  const fallback = list.flatMap((one, index) => {
+    const read = readOneFallback(reading, one, asked, [...path, index])
+    if (read === undefined) return []
+    asked.push(read)
+    return read
+  })
+  return { fallback }
+}
+
+function readOneFallback(
+  reading: Reading,
+  given: Json,
+  [agent, ...others]: readonly Fallback[],
+  path: Path,
+): Fallback | undefined {
+  const section = readSection(reading, SECTIONS.fallback, given, path)
+  if (section?.provider === undefined || section.model === undefined) return undefined
+  const { provider, model, model_params = agent?.model_params ?? {} } = section
+  checkProvider(reading, provider, [...path, 'provider'])
+  const read = { provider, model, model_params: model_params as Mapping }
+  checkFound(reading, read, path)
+  if (![agent, ...others].some((other) => other !== undefined && isSame(other, read))) return read
+  const text = `asks provider ${quoted(provider)} for model ${quoted(model)} twice with the same model_params`
+  const hint = 'Leave it out, or name another model or provider: who could not be asked is not asked again.'
+  reading.problems.push({ code: 'duplicate_fallback', path, say: ({ who }) => ({ text: `${who} ${text}`, hint }) })
+  return undefined
+}
+
+function isSame(a: Fallback, b: Fallback): boolean {
+  return (
+    a.provider === b.provider && a.model === b.model && canonicalJson(a.model_params) === canonicalJson(b.model_params)
+  )
 }
 
 type Texts = Pick<Agent, 'prompt' | 'system'>

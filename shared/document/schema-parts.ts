@@ -120,7 +120,13 @@ export const PARTS: Readonly<
       ],
     },
   },
-  agent: { keys: { model_params: objectSchema } },
+  agent: {
+    keys: {
+      model_params: objectSchema,
+      fallback: { type: 'array', items: ref('fallback'), minItems: 1, maxItems: LIMITS.fallbacks },
+    },
+  },
+  fallback: { keys: { model_params: objectSchema } },
   deterministic: {
     keys: {
       handler: {
@@ -298,12 +304,21 @@ export const WORDS: Readonly<Record<Section, SectionWords>> = {
       role: 'Finds an agent of sluice.yaml by its role.',
       capability: 'Finds an agent of sluice.yaml by what it can do.',
       specific: 'Finds an agent of sluice.yaml by its name.',
+      fallback: 'Who is asked, in this order, when those before are not there, refuse or do not fit the budget.',
       tools: 'What it may call: it asks, sees what came of it, and goes on until it is done.',
       max_turns: 'Answers of the model in one try. Default: 20.',
       max_parallel: 'Calls of one turn that are made side by side. Default: 8.',
       max_refused: 'Calls that gates and people may refuse before the block fails. Default: 5.',
       taint:
         'What tools that write are after it read what others wrote: approve (a person is asked), forbid or off. Default: approve.',
+    },
+  },
+  fallback: {
+    section: 'A model that answers in place of the agent.',
+    keys: {
+      provider: 'A provider that is configured.',
+      model: 'A model of that provider.',
+      model_params: "Handed to the provider as they are. Default: the agent's.",
     },
   },
   tool: {

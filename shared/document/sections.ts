@@ -105,11 +105,18 @@ export const SECTIONS = {
     role: z.enum(['worker', 'reviewer', 'manager', 'specialist']).optional(),
     capability: label.optional(),
     specific: label.optional(),
+    fallback: z.array(z.json()).min(1).max(LIMITS.fallbacks).optional(),
     tools: any,
     max_turns: z.int().min(1).max(LIMITS.agent_turns).optional(),
     max_parallel: z.int().min(1).max(LIMITS.foreach_concurrency).optional(),
     max_refused: z.int().min(0).max(1_000).optional(),
     taint: z.enum(['approve', 'forbid', 'off']).optional(),
+  }),
+  /** Of an agent: who is asked when those before it could not be. */
+  fallback: z.strictObject({
+    provider: label,
+    model: label,
+    model_params: z.record(z.string(), z.json()).optional(),
   }),
   /** One tool of an agent. */
   tool: z.strictObject({

@@ -79,10 +79,17 @@ export function priceWarnings(dag: Dag, routing: Routing): readonly DagWarning[]
 
 function unpriced(block: Block, routing: Routing): readonly DagWarning[] {
   if (block.mode !== 'ai') return []
-  const found = findAgent(block.agent, routing)
-  if (!found.ok || modelPriceAt(routing, found.provider, found.model) !== undefined) return []
-  const message = `Block "${block.id}" will fail: a cap in dollars holds, and what model "${found.model}" of provider "${found.provider}" costs is not known. Use caps in tokens, a model with a known price, or say its price under prices in the settings.`
-  return [{ code: 'budget_price_unknown', path: `blocks[${block.index}].agent`, message }]
+  const { fallback = [] } = block.agent
+  const asked = [block.agent, ...fallback].map((one) => findAgent(one, routing))
+  const unknown = asked.map((one) => one.ok && modelPriceAt(routing, one.provider, one.model) === undefined)
+  // Whoever has a price is asked in its place.
+  const outcome = unknown.includes(false) ? 'will not ask one of its models' : 'will fail'
+  return asked.flatMap((found, index) => {
+    if (!found.ok || unknown[index] !== true) return []
+    const message = `Block "${block.id}" ${outcome}: a cap in dollars holds, and what model "${found.model}" of provider "${found.provider}" costs is not known. Use caps in tokens, a model with a known price, or say its price under prices in the settings.`
+    const at = `blocks[${block.index}].agent${index === 0 ? '' : `.fallback[${index - 1}]`}`
+    return [{ code: 'budget_price_unknown', path: at, message }]
+  })
 }
 
 /**

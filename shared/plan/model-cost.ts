@@ -127,26 +127,28 @@ interface Times {
   readonly items: number
 }
 
+/** Those of the agent; and, where all goes badly, each of them is asked of its fallback too. */
 function answersOf(block: Block, { tries, items }: Times, routing: Routing): readonly ModelCalls[] {
   if (block.mode !== 'ai') return []
   const { agent } = block
-  const found = findAgent(agent, routing)
-  const { provider, model } = found.ok ? found : agent
   const own = (agent.system ?? '').length + (agent.prompt ?? block.name).replace(/\{\{[^{}]*\}\}/g, '').length
-  const values = Object.keys(block.inputs).length
-  const most = maxOutputTokens(agent.model_params)
+  const tokens_in = prompted(own, Object.keys(block.inputs).length)
   const repairs = block.strict_output ? block.contract_repair_attempts : 0
-  return [
-    {
+  const high = items * tries * (1 + repairs)
+  return [agent, ...(agent.fallback ?? [])].map((one, place) => {
+    const found = findAgent(one, routing)
+    const { provider, model } = found.ok ? found : one
+    const usual = place === 0 ? items : 0
+    return {
       block: block.id,
-      work: 'answer',
+      work: place === 0 ? 'answer' : 'fallback',
       provider,
       model,
-      calls: { low: items, expected: items, high: items * tries * (1 + repairs) },
-      tokens_in: prompted(own, values),
-      tokens_out: upTo(ANSWER, most),
-    },
-  ]
+      calls: { low: usual, expected: usual, high },
+      tokens_in,
+      tokens_out: upTo(ANSWER, maxOutputTokens(one.model_params)),
+    }
+  })
 }
 
 /** Of a chain only its budget is known: it bounds all its calls together, and a try has a chain of its own. */

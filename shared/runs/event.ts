@@ -180,6 +180,11 @@ const DATA = {
     latency_ms: z.number().min(0),
     finish_reason: text,
     note: text.optional(),
+    /** Candidates before the one that answered, and why they did not. */
+    passed_over: z
+      .array(z.strictObject({ provider: text, model: text, code: text }))
+      .readonly()
+      .optional(),
     /** The answers of its calls as they came, repairs too (shared/providers/recording.ts). */
     raw_ref: text.optional(),
     /** What a step wrote: its last lines, and where all of them are. */

@@ -22,6 +22,8 @@ interface AttemptView extends Pick<StepFold, 'epoch' | 'attempt' | 'item' | 'sta
   readonly latency_ms?: number
   readonly finish_reason?: string
   readonly note?: string
+  /** Those that were asked before the one that answered, and why they did not. */
+  readonly passed_over?: NonNullable<EventData<'block:output'>['passed_over']>
   readonly outputs: Readonly<Record<string, StoredValue>>
   readonly gates: readonly EventData<'block:gate'>[]
   readonly error?: { readonly code: string; readonly reason: string }
@@ -75,13 +77,17 @@ function startOf(
   }
 }
 
-type Answer = 'provider' | 'model' | 'latency_ms' | 'finish_reason' | 'note' | 'outputs' | 'log'
+type Answer = 'provider' | 'model' | 'latency_ms' | 'finish_reason' | 'note' | 'passed_over' | 'outputs' | 'log'
 
 function answerOf(own: readonly RunEvent[]): Pick<AttemptView, Answer> {
   const output = own.findLast(({ type }) => type === 'block:output')
   if (output?.type !== 'block:output') return { outputs: {} }
-  const { outputs, provider, model, latency_ms, finish_reason, note, log } = output.data
-  const told = { ...(note === undefined ? {} : { note }), ...(log === undefined ? {} : { log }) }
+  const { outputs, provider, model, latency_ms, finish_reason, note, passed_over, log } = output.data
+  const told = {
+    ...(note === undefined ? {} : { note }),
+    ...(passed_over === undefined ? {} : { passed_over }),
+    ...(log === undefined ? {} : { log }),
+  }
   return { provider, model, latency_ms, finish_reason, outputs, ...told }
 }
 

@@ -130,6 +130,19 @@ test('a DAG routed by role asks both, waits as long as it is told, and completes
   expect(own.asked[0]?.headers.authorization).toBeUndefined()
 })
 
+test('a provider that is away is passed over, and the next one answers within the attempt', async () => {
+  big.next(json(503, {}))
+  const agent = { provider: 'big', model: 'g-1', prompt: 'Go', fallback: [{ provider: 'aws', model: NOVA }] }
+  const events = await caller.until(await caller.start({ dag: { blocks: [{ id: 'a', outputs, agent }] } }), isEnd)
+  expect(events.at(-1)?.type).toBe('run:completed')
+  expect(events.filter(({ type }) => type === 'block:started')).toHaveLength(1)
+  expect(events.find(({ type }) => type === 'block:output')?.data).toMatchObject({
+    provider: 'aws',
+    model: NOVA,
+    passed_over: [{ provider: 'big', model: 'g-1', code: 'provider_unavailable' }],
+  })
+})
+
 test('a cap in dollars holds behind a gateway whose price the settings say, and stops the run there', async () => {
   const asking = (max_tokens: number) => ({
     outputs,

@@ -5,7 +5,7 @@ import { planCalls } from './plan-calls.ts'
 import { planGoal } from './plan-goals.ts'
 import { planSteps } from './plan-steps.ts'
 import type { planWaits } from './plan-waits.ts'
-import type { Random } from './rng.ts'
+import { hashed, type Random } from './rng.ts'
 
 /** One run of a scenario: its document, and what is known of it. */
 export interface SimulatedRun extends PlannedRun {
@@ -42,9 +42,18 @@ export const ASKER = {
   ],
 }
 
+/** What parts of a run are drawn from, each by itself. */
+interface Streams {
+  readonly run: Random
+  readonly steps: Random
+  readonly calls: Random
+  /** A seed: each block draws for itself. */
+  readonly fallbacks: number
+}
+
 /** A small random run, with time-outs, delays, repairs, children, checks and handlers sprinkled over its blocks. */
 export function planSmallRun(
-  { run: random, ...drawn }: { readonly run: Random; readonly steps: Random; readonly calls: Random },
+  { run: random, ...drawn }: Streams,
   { tenant, run_id }: RunKey,
   without: ReadonlySet<string>,
   { goals, waits }: { readonly goals: number; readonly waits: ReturnType<typeof planWaits> },
@@ -64,7 +73,7 @@ export function planSmallRun(
   )
   const kept = [...all, ...asked, ...judges, ...above].filter(([{ id }]) => !without.has(id))
   const noted = planNotes(
-    kept.map(([, block]) => withoutWritten(block, without)),
+    kept.map(([, block]) => withFallback(withoutWritten(block, without), drawn.fallbacks)),
     random,
   )
   const source = plan.blocks.find(({ items }) => items === undefined)?.id
@@ -96,6 +105,12 @@ function written(id: string) {
     timeout_ms: 30_000,
     contract_repair_attempts: 0,
   }
+}
+
+/** Somebody else answers some blocks of models, where the first does not. */
+function withFallback(block: Written, seed: number): Written {
+  if (typeof block.agent !== 'object' || hashed(seed, `fallback ${block.id}`) > 0.3) return block
+  return { ...block, agent: { ...block.agent, fallback: [{ provider: 'spare', model: 'm' }] } }
 }
 
 /** Wires that no nesting of parallel branches has: joins that wait for several blocks at once. */

@@ -64,7 +64,12 @@ export function planScenario(seed: number, start: number, wanted?: Profile, with
     const tenant = tenants[i % tenants.length] ?? 'main'
     const run_id = runIdOfIdempotencyKey(tenant, 'user:ana', 'POST /api/dag/run', keyOfRun(i))
     // Where there is a queue, next attempts at a goal meet others in it.
-    const drawn = { run: own, steps: randomFrom(seed * 67 + i), calls: randomFrom(seed * 79 + i) }
+    const drawn = {
+      run: own,
+      steps: randomFrom(seed * 67 + i),
+      calls: randomFrom(seed * 79 + i),
+      fallbacks: seed * 83 + i,
+    }
     const waits = planWaits(randomFrom(seed * 71 + i))
     return planSmallRun(drawn, { tenant, run_id }, new Set(gone), { goals: safety.queue === true ? 0.6 : 0.2, waits })
   })
@@ -258,5 +263,6 @@ function planSafety(random: Random): Readonly<Record<string, unknown>> {
 function planProviders(random: Random): Readonly<Record<string, object>> {
   if (!chance(random, 0.3)) return {}
   const limited = (max_concurrency: number) => ({ type: 'http', url: 'https://example.com/', max_concurrency })
-  return { probe: limited(1 + upTo(random, 2)), judge: limited(1), extractive: limited(1), meaning: limited(1) }
+  const probe = limited(1 + upTo(random, 2))
+  return { probe, spare: limited(1), judge: limited(1), extractive: limited(1), meaning: limited(1) }
 }

@@ -137,8 +137,8 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
     machine: { ...machine, answer, holderGone: store === 'sqlite' ? holderGone : () => false },
     outbox: outboxOf(sim, store, () => functions),
     providers: {
-      get: (name) => ({ probe: probe.provider, judge: probe.judge, extractive, meaning })[name],
-      names: () => ['probe', 'judge'],
+      get: (name) => ({ probe: probe.provider, spare: probe.provider, judge: probe.judge, extractive, meaning })[name],
+      names: () => ['probe', 'spare', 'judge'],
     },
     documents: {
       names: () => [CHILD.name, ASKER.name],

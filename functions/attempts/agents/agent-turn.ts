@@ -17,6 +17,7 @@ import { askAgent, measuredFacts, renderText } from '../ask-agent.ts'
 import type { Dispatch, Produced } from '../attempt-outcome.ts'
 import type { BlockCall } from '../block-call.ts'
 import { bounceFeedback } from '../bounce.ts'
+import { fallbackFacts, openCandidates } from '../fallback.ts'
 import { begunItems } from '../inputs.ts'
 import { readPast, readRounds } from './read-rounds.ts'
 
@@ -31,15 +32,18 @@ export async function dispatchTurn(call: BlockCall, acting: ActingItem, dispatch
   const bounced = await bounceFeedback(call)
   const { turns, ends } = await readPast(call, whole, await readRounds(call), turn)
   const told = await saidBefore(call, acting, turns, dispatch.feedback.slice(bounced.length))
-  const said: readonly Message[] = told === undefined ? [] : [{ role: 'user', text: told }]
-  const conversation = [...conversationOf(agent.acting, turns, ends), ...said]
+  const heard: readonly Message[] = told === undefined ? [] : [{ role: 'user', text: told }]
+  const conversation = [...conversationOf(agent.acting, turns, ends), ...heard]
   const prompt = withFeedback(base, bounced)
   const calls: RecordedCallWithPrompt[] = []
   const asked = { conversation, tools: offersOf(agent.acting), output_schema: whole.outputs }
-  const answer = await askAgent(call, agent, { ...dispatch, feedback: [], prompt, repair: 0, calls, also: asked })
-  const hashes = { params_hash: sha256(canonicalJson(agent.model_params)), prompt_hash: sha256(prompt) }
+  const candidates = openCandidates(agent)
+  const question = { ...dispatch, feedback: [], prompt, repair: 0, calls, also: asked }
+  const { answer, by } = await askAgent(call, agent, candidates, question)
+  const hashes = { params_hash: sha256(canonicalJson(by.model_params)), prompt_hash: sha256(prompt) }
   const raw = await storeAnswers(call, calls)
-  const facts = { provider: agent.provider, ...hashes, ...measuredFacts(answer, [answer]), ...raw }
+  const said = { ...answer, ...fallbackFacts(candidates, answer.note) }
+  const facts = { provider: by.provider, ...hashes, ...measuredFacts(said, [answer]), ...raw }
   const count = answer.calls?.length ?? 0
   if (count > LIMITS.agent_calls_per_turn) {
     const problem = `${count} calls at once; at most ${LIMITS.agent_calls_per_turn} are allowed. Call fewer and go on when they have ended`

@@ -87,6 +87,22 @@ describe('a block’s hash after binding', () => {
     expect(new Set([base, ...others]).size).toBe(6)
   })
 
+  test('stands for those who answer in its place too', () => {
+    const providers = (port: number) => ({
+      providers: { own: { type: 'ollama', url }, other: { type: 'ollama', url: `http://127.0.0.1:${port}/` } },
+      agents: {},
+    })
+    const spare = { ...named, fallback: [{ provider: 'other', model: 'm' }] }
+    const hashes = [
+      hashOf(named, providers(2)),
+      hashOf(spare, providers(2)),
+      hashOf(spare, providers(3)),
+      hashOf({ ...named, fallback: [{ provider: 'other', model: 'm', model_params: { seed: 1 } }] }, providers(2)),
+    ]
+    expect(new Set(hashes).size).toBe(4)
+    expect(hashOf(named, providers(3))).toBe(hashes[0])
+  })
+
   test('follows the agent a route finds, though the document stays', () => {
     const agents = (one: object) => ({ agents: { one: { role: 'worker', provider: 'own', model: 'a', ...one } } })
     const hashes = [{}, { model: 'b' }, { system: 'S' }].map((one) => hashOf({ role: 'worker' }, agents(one)))
@@ -122,6 +138,29 @@ describe('nobody fits', () => {
       hint: expect.stringMatching(hint),
     }
     expect(bound).toEqual({ ok: false, issues: [issue] })
+  })
+
+  test('the same holds for those who answer in its place, each at its own', () => {
+    const agent = {
+      provider: 'own',
+      model: 'm',
+      fallback: [
+        { provider: 'own', model: 'n' },
+        { provider: 'big', model: 'g2' },
+      ],
+    }
+    const hint = 'Did you mean "g-2"?'
+    const issue = { code: 'unknown_model', path: 'blocks[0].agent.fallback[1]', hint }
+    expect(bindAgents(dagOf(agent), place())).toMatchObject({ ok: false, issues: [issue] })
+    const judge = (fallback: object) =>
+      parseDag(document({ ...agent, fallback: [fallback] }), { providers: ['big', 'own'], routing: place() })
+    const at = 'blocks[0].agent.fallback[0]'
+    expect(judge({ provider: 'big', model: 'g2' })).toMatchObject({
+      errors: [{ code: 'unknown_model', path: at, hint }],
+    })
+    expect(judge({ provider: 'bgi', model: 'g2' })).toMatchObject({
+      errors: [{ code: 'unknown_provider', path: `${at}.provider`, hint: 'Did you mean "big"?' }],
+    })
   })
 
   test('is told with its place when a document is judged for a place', () => {

@@ -129,6 +129,30 @@ const BLOCK: readonly Row[] = [
     'Did you mean "worker"?',
   ],
   [
+    'missing_key',
+    'blocks[0].agent.fallback[0].model',
+    'blocks: [{ id: a, agent: { provider: local, model: m, fallback: [▶{ provider: local }] } }]',
+    'agent.fallback[0].model of block "a" is missing',
+  ],
+  [
+    'unknown_key',
+    'blocks[0].agent.fallback[0].modle',
+    'blocks: [{ id: a, agent: { provider: local, model: m, fallback: [{ provider: local, model: n, ▶modle: o }] } }]',
+    'Did you mean "model"?',
+  ],
+  [
+    'duplicate_fallback',
+    'blocks[0].agent.fallback[1]',
+    'blocks: [{ id: a, agent: { provider: local, model: m, fallback: [{ provider: local, model: n }, ▶{ provider: local, model: n }] } }]',
+    'asks provider "local" for model "n" twice with the same model_params',
+  ],
+  [
+    'invalid_value',
+    'blocks[0].agent.fallback',
+    'blocks: [{ id: a, agent: { provider: local, model: m, fallback: ▶[] } }]',
+    'fallback',
+  ],
+  [
     'unknown_handler',
     'blocks[0].deterministic.handler',
     'blocks: [{ id: a, mode: deterministic, deterministic: { handler: ▶transfrom } }]',

@@ -34,6 +34,20 @@ describe('modelCost()', () => {
     expect(usd).toEqual({ low: 0.00125, expected: 0.005875, high: 0.1215 })
   })
 
+  test('counts those who answer in place of another only where all goes badly', () => {
+    const fallback = [{ provider: 'paid', model: 'gpt-4o-mini' }]
+    const agent = { provider: 'paid', model: 'gpt-4o', prompt: PROMPT, model_params: { max_tokens: 1_000 } }
+    const { calls, usd } = cost([block('a', { ...agent, fallback })])
+    const alone = cost([block('a', agent)])
+    expect(calls.map(({ work, model, calls: n }) => [work, model, n])).toEqual([
+      ['answer', 'gpt-4o', { low: 1, expected: 1, high: 2 }],
+      ['fallback', 'gpt-4o-mini', { low: 0, expected: 0, high: 2 }],
+    ])
+    expect([usd.low, usd.expected]).toEqual([alone.usd.low, alone.usd.expected])
+    // Twice a hundred tokens in and a thousand out, at 0.15 and 0.6 dollars a million.
+    expect(usd.high).toBeCloseTo(alone.usd.high + 2 * 0.000_615, 9)
+  })
+
   test('shows an unknown price as unknown, never as nothing', () => {
     const known = block('a', { role: 'worker', prompt: PROMPT })
     const unknown = block('b', { provider: 'own', model: 'gpt-4o', prompt: PROMPT })

@@ -308,7 +308,7 @@ function Moment({ at }: { readonly at: string }) {
 function workWords(block: Block): string {
   switch (block.mode) {
     case 'ai':
-      return `ai: ${block.agent.provider} ${block.agent.model}${block.foreach === undefined ? '' : ', for each item'}`
+      return `ai: ${answererWords(block.agent)}${block.foreach === undefined ? '' : ', for each item'}`
     case 'deterministic':
       return `${block.step === undefined ? 'deterministic' : block.step.kind}: ${block.handler}`
     case 'dag':
@@ -320,6 +320,10 @@ function workWords(block: Block): string {
     case 'wait':
       return WAITS[block.wait.kind]
   }
+}
+
+function answererWords({ provider, model, fallback = [] }: Extract<Block, { mode: 'ai' }>['agent']): string {
+  return [{ provider, model }, ...fallback].map((one) => `${one.provider} ${one.model}`).join(', else ')
 }
 
 const WAITS = {
