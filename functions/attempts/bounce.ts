@@ -34,32 +34,41 @@ function blocksBefore({ dag, index, module }: BlockCall, id: string): ReadonlySe
 }
 
 /**
- * The verdicts that sent this block back into its present epoch: every attempt there is told of them. In the first one
- * of a run that comes after another, a model is told why somebody rejected that, or what it missed of its goal.
+ * What an attempt is told: why the one before it in this pass was refused, and, before that, the verdicts that sent the
+ * block back into its present epoch. Each gate is told of by its newest verdict: those of the block itself were judged
+ * again, where an attempt of this pass was.
  */
-export async function bounceFeedback({
-  world,
-  run,
-  meta,
-  module,
-  head,
-  block,
-  epoch,
-}: BlockCall): Promise<readonly string[]> {
+export async function attemptFeedback(
+  call: BlockCall,
+  before: { readonly feedback?: readonly string[] } | undefined,
+): Promise<readonly string[]> {
+  const refused = before?.feedback ?? []
+  return [...new Set([...(await bounceFeedback(call, refused.length > 0)), ...refused])]
+}
+
+/**
+ * Of a bounce. In the first epoch of a run that comes after another, a model is told why somebody rejected that, or what
+ * it missed of its goal.
+ */
+async function bounceFeedback(
+  { world, run, meta, module, head, block, epoch }: BlockCall,
+  judgedAgain: boolean,
+): Promise<readonly string[]> {
   const before = meta.iterates ?? meta.pivots
   if (epoch === 0 && block.mode === 'ai' && before !== undefined) {
     return [Buffer.from(await readOwn(world, run.tenant, before.feedback_ref)).toString('utf8')]
   }
   if (module === undefined || epoch === 0) return []
-  const lines = new Set<string>()
-  for (const { key, hull } of module.rules) {
+  const lines: string[] = []
+  for (const { key, hull, block: owner, bounce } of module.rules) {
     const fired = head.modules[String(module.key)]?.rules[key]
     if (fired?.feedback_ref === undefined || fired.epoch !== epoch || !hull.includes(block.id)) continue
     const text = Buffer.from(await readOwn(world, run.tenant, fired.feedback_ref)).toString('utf8')
     // close-module wrote it: a list of texts.
-    for (const line of JSON.parse(text) as readonly string[]) lines.add(line)
+    const told = JSON.parse(text) as readonly string[]
+    lines.push(...(judgedAgain && owner === block.id ? told.filter((line) => line === bounce.reason) : told))
   }
-  return [...lines]
+  return lines
 }
 
 /** HEAD names it, so it was written: what is not there now is away for a moment. */

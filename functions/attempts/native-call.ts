@@ -24,7 +24,7 @@ import { advanceBlock, failBlockOnFault, isOver, resumeAfterAnswer } from './adv
 import { toFailure } from './attempt-outcome.ts'
 import { type BlockCall, callKey, roomOf } from './block-call.ts'
 import { type BlockReport, reportBlock, reportRecorded, retryBlock } from './block-report.ts'
-import { bounceFeedback } from './bounce.ts'
+import { attemptFeedback } from './bounce.ts'
 import {
   claimAttempt,
   findNextAttempt,
@@ -138,7 +138,7 @@ async function callOrEnd(
   if (ready.failure !== undefined) return { ...bare, failure: ready.failure }
   if (ready.taken !== undefined) return ready.taken
   try {
-    const feedback = [...(await bounceFeedback(call)), ...(failure?.feedback ?? [])]
+    const feedback = await attemptFeedback(call, failure)
     const { values, hash: inputs_hash } = ready
     const kept = await endFromCache(call, { values, inputs_hash, feedback, attempt })
     return kept ?? (await orderCall(call, { attempt, holder, values, feedback, signal }))

@@ -10,7 +10,7 @@ import { advanceBlock, failBlockOnFault, isOver, resumeAfterAnswer } from './adv
 import { type AttemptEnd, toFailure } from './attempt-outcome.ts'
 import { type BlockCall, callKey, roomOf } from './block-call.ts'
 import { type BlockReport, reportBlock, reportRecorded, retryBlock } from './block-report.ts'
-import { bounceFeedback } from './bounce.ts'
+import { attemptFeedback } from './bounce.ts'
 import { type Claimed, claimAttempt, findNextAttempt, placeOfAttempt } from './claim.ts'
 import { finishAttempt, skipBlock } from './end.ts'
 import { mayHaveItems } from './inputs.ts'
@@ -73,7 +73,7 @@ async function tryStep(
   const ready = await prepareAttempt(call, open.attempt)
   if (ready.unwanted === true) return skipBlock(call, { because: [], condition: 'when' })
   if (undecided) await askUnlessOver(call, ready)
-  const feedback = [...(await bounceFeedback(call)), ...(open.failure?.feedback ?? [])]
+  const feedback = await attemptFeedback(call, open.failure)
   const claimed = await claimAttempt(call, open, ready, signal)
   if (claimed === 'ended') return reportRecorded(call)
   const end = await startedOrOver(call, { claimed, ready, feedback, token, signal })

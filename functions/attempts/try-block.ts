@@ -14,7 +14,7 @@ import { dispatchAgent } from './ask-agent.ts'
 import { type AttemptEnd, type Dispatch, type Produced, toFailure } from './attempt-outcome.ts'
 import { type BlockCall, callKey } from './block-call.ts'
 import { type BlockReport, reportBlock, reportRecorded } from './block-report.ts'
-import { bounceFeedback } from './bounce.ts'
+import { attemptFeedback } from './bounce.ts'
 import { type Claimed, claimAttempt, findNextAttempt } from './claim.ts'
 import { failFast, finishAttempt, lastWhereLeftAlone, skipBlock } from './end.ts'
 import type { HandlerCall } from './handlers/block-handler.ts'
@@ -42,7 +42,7 @@ export async function tryBlock(
   const ready = await prepareAttempt(call, open.attempt)
   if (ready.unwanted === true) return skipBlock(call, { because: [], condition: 'when' })
   if (undecided) await askUnlessOver(call, ready)
-  const feedback = [...(await bounceFeedback(call)), ...(open.failure?.feedback ?? [])]
+  const feedback = await attemptFeedback(call, open.failure)
   const claimed = await claimAttempt(call, open, ready, signal)
   if (claimed === 'ended') return reportRecorded(call)
   const work = { values: ready.values, inputs_hash: ready.hash, feedback, signal }

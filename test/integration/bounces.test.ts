@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { block, bounce, expectFoldStored, goodFrom, probe, story } from './loop.ts'
-import { openTestPlace, type TestPlace } from './test-place.ts'
+import { openTestPlace, provider, type TestPlace } from './test-place.ts'
 
 let open: TestPlace | undefined
 afterEach(async () => {
@@ -54,6 +54,35 @@ describe('a bounce', () => {
     const builds = prompts.filter((prompt) => prompt.startsWith('build'))
     expect(builds[0]).not.toMatch(/refused/)
     expect(builds[1]).toMatch(/refused:\n- good: .*good/)
+  })
+
+  test('tells of the last round alone: a verdict that was given anew stands for the one before it', async () => {
+    const prompts: string[] = []
+    let words = 0
+    // A word more with each answer: what a gate says of it is another sentence each time.
+    const counting = provider(({ prompt }) => {
+      prompts.push(prompt)
+      words += 1
+      return 'word '.repeat(words)
+    })
+    open = await openTestPlace({ providers: { probe: counting } })
+    const build = {
+      ...block('build'),
+      post_gates: [{ name: 'long', check: { type: 'word_count', port: 'text', min: 6 } }],
+      retry: { max_attempts: 2, backoff: 'none', delay_ms: 0 },
+      on_gate_fail: [{ when_gate: 'long', route_to: 'build', max_bounces: 2, reason: 'Say more.' }],
+    }
+    const events = await open.ended(await open.start({ blocks: [build] }))
+    expect(events.at(-1)?.type).toBe('run:completed')
+    const told = prompts.map((prompt) => prompt.split('\n').filter((line) => line.startsWith('- ')))
+    expect(told.map((lines) => lines.map((line) => Number(/has (\d+)/.exec(line)?.[1] ?? 0)))).toEqual([
+      [],
+      [1],
+      [2, 0],
+      [0, 3],
+      [4, 0],
+      [0, 5],
+    ])
   })
 
   test('that does not help is an ordinary failure once its bounces are used up', async () => {
