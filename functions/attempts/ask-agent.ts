@@ -56,7 +56,7 @@ export async function dispatchAgent(
 
 export async function storeAnswersInFiles(
   call: BlockCall,
-  dispatch: Dispatch,
+  dispatch: Omit<Dispatch, 'lease'>,
   values: Produced['values'],
 ): Promise<Pick<Produced, 'values' | 'refusal'>> {
   try {

@@ -36,7 +36,10 @@ function readAgent(
   const asked = { ...agent, model_params: model_params as Mapping }
   const acting = readActing(reading, section, path)
   const acts = acting === undefined ? {} : { acting }
-  return { mode: 'ai', agent: { ...asked, ...acts, ...readFallback(reading, section.fallback, asked, [...path, 'fallback']) } }
+  return {
+    mode: 'ai',
+    agent: { ...asked, ...acts, ...readFallback(reading, section.fallback, asked, [...path, 'fallback']) },
+  }
 }
 
 /** Who is asked after the agent's own provider; parameters that are not said are those of the agent. */

@@ -16,7 +16,7 @@ import { objectReader } from '../agent-files.ts'
 import { askAgent, measuredFacts, renderText } from '../ask-agent.ts'
 import type { Dispatch, Produced } from '../attempt-outcome.ts'
 import type { BlockCall } from '../block-call.ts'
-import { bounceFeedback } from '../bounce.ts'
+import { attemptFeedback } from '../bounce.ts'
 import { fallbackFacts, openCandidates } from '../fallback.ts'
 import { begunItems } from '../inputs.ts'
 import { readPast, readRounds } from './read-rounds.ts'
@@ -29,9 +29,14 @@ export async function dispatchTurn(call: BlockCall, acting: ActingItem, dispatch
   await call.storage.requireRoom(1)
   const seen = await valuesForModel(whole.inputs, dispatch.values, objectReader(call))
   const base = agent.prompt === undefined ? generatedPrompt(whole, seen) : renderText(call, agent.prompt, seen)
-  const bounced = await bounceFeedback(call)
+  const bounced = await attemptFeedback(call, undefined)
   const { turns, ends } = await readPast(call, whole, await readRounds(call), turn)
-  const told = await saidBefore(call, acting, turns, dispatch.feedback.slice(bounced.length))
+  const told = await saidBefore(
+    call,
+    acting,
+    turns,
+    dispatch.feedback.filter((line) => !bounced.includes(line)),
+  )
   const heard: readonly Message[] = told === undefined ? [] : [{ role: 'user', text: told }]
   const conversation = [...conversationOf(agent.acting, turns, ends), ...heard]
   const prompt = withFeedback(base, bounced)
