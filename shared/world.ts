@@ -74,9 +74,10 @@ export interface World {
   readonly webhooks: Webhooks
   /** Keys of services that blocks of the handler `http` ask. */
   readonly services: Services
+  /** Tools of servers of the Model Context Protocol. */
+  readonly mcp: McpServers
   /** Code of the project that blocks run. */
   readonly steps: Steps
-  readonly mcp: McpServers
   /** Absent where the settings name no collector. */
   readonly telemetry?: Telemetry | undefined
   readonly tokens: Tokens

@@ -4,7 +4,7 @@ import type { Settings } from '../../shared/settings/settings.ts'
 import { httpHandler } from '../http-handler.ts'
 
 /**
- * Keys are references ({env} or {secret}), so only a URL can hold a secret. What belongs to another tenant, and that it is
+ * Keys are references ({env} or {secret}), so only a URL, or an argument of a command, can hold a secret. What belongs to another tenant, and that it is
  * there, is told to nobody else.
  */
 export const handler = httpHandler({
@@ -40,6 +40,13 @@ function withoutSecrets(settings: Settings): Settings {
   const services = Object.entries(settings.services).map(([name, service]) => {
     return [name, { ...service, url: new URL('/', service.url).href }]
   })
+  const servers = Object.entries(settings.mcp_servers).map(([name, server]) => {
+    const url = server.url === undefined ? {} : { url: new URL('/', server.url).href }
+    return [
+      name,
+      { ...server, ...url, ...(server.command === undefined ? {} : { command: server.command.slice(0, 1) }) },
+    ]
+  })
   const { telemetry } = settings
   const { webhook, ...research } = settings.research
   return {
@@ -47,6 +54,7 @@ function withoutSecrets(settings: Settings): Settings {
     ...(telemetry === undefined ? {} : { telemetry: withoutPath(telemetry) }),
     providers: Object.fromEntries(providers),
     services: Object.fromEntries(services),
+    mcp_servers: Object.fromEntries(servers),
     // Chat services put the secret into the path.
     webhooks: settings.webhooks.map((endpoint) => ({ ...endpoint, url: new URL('/', endpoint.url).href })),
     research: webhook === undefined ? research : { ...research, webhook: withoutCredentials(webhook) },

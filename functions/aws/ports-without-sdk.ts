@@ -8,6 +8,7 @@ import type { KnownSteps } from '../../shared/steps/described-step.ts'
 import { describeDeployedCalls } from '../../shared/steps/native-calls.ts'
 import type { Steps } from '../../shared/steps/steps-port.ts'
 import { didYouMean, listed, suggest } from '../../shared/text/wording.ts'
+import type { McpServers } from '../../shared/tools/mcp-port.ts'
 import { openWebhooks, type Webhooks } from '../../shared/webhooks/signing.ts'
 import type { Waker } from '../../shared/world.ts'
 import type { Core } from './core.ts'
@@ -74,6 +75,15 @@ export function openServiceKeys({ settings, secrets }: Pick<Core, 'settings' | '
   return openServices(settings.services, async ({ secret }) =>
     secret === undefined ? undefined : secrets?.read({ secret }),
   )
+}
+
+/** The McpServers port of a stage whose settings name no server: the client of the protocol is in no bundle. */
+export function openNoMcp(): McpServers {
+  const refuse = async (server: string): Promise<never> => {
+    const message = `Cannot ask MCP server "${server}": the settings of this stage name none. Add it under mcp_servers and deploy.`
+    throw new Fault('InvalidInput', 'unknown_mcp_server', message)
+  }
+  return { names: () => [], tools: refuse, call: refuse }
 }
 
 /** The Steps port of functions that check documents: what was deployed, and no way to start it. */

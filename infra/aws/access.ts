@@ -64,6 +64,8 @@ export interface ChosenRights extends Asked {
   readonly webhooks?: readonly string[]
   /** ARNs of the secrets that hold keys of services; absent = there are none. */
   readonly services?: readonly string[]
+  /** ARNs of the secrets that hold keys of MCP servers; absent = there are none. */
+  readonly mcp?: readonly string[]
   readonly telemetry?: readonly string[]
   /** Names of the functions of steps; absent = there are none. */
   readonly steps?: readonly string[]
@@ -89,6 +91,7 @@ const BY_CHOICE = {
   'slack.verify': ({ slack }: ChosenRights) => (slack?.signing ?? []).map(secretStatement),
   'webhooks.sign': ({ webhooks = [] }: ChosenRights) => webhooks.map(secretStatement),
   'services.key': ({ services = [] }: ChosenRights) => services.map(secretStatement),
+  'mcp.key': ({ mcp = [] }: ChosenRights) => mcp.map(secretStatement),
   'telemetry.secrets': ({ telemetry = [] }: ChosenRights) => telemetry.map(secretStatement),
   'steps.start': ({ steps = [] }: ChosenRights, stack: Stack) => steps.flatMap((name) => startStatements(stack, name)),
   'steps.collect': ({ containers = [], tenants }: ChosenRights, stack: Stack, names: Names) =>

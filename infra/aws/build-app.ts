@@ -4,6 +4,7 @@ import { type App, Aws, Validations } from 'aws-cdk-lib'
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag'
 import type { Settings } from '../../shared/settings/settings.ts'
 import type { CallRight } from '../../shared/steps/integrations.ts'
+import { mcpKeys } from '../../shared/tools/settings.ts'
 import type { ChosenRights } from './access.ts'
 import { AnchorsStack } from './anchors-stack.ts'
 import { ApiStack } from './api-stack.ts'
@@ -125,7 +126,12 @@ function tellOfMachines(machines: MachinesStack, { settings, steps, calls, right
   const { hosts } = settings.http_gates
   // As text: an empty list means none at all, and must not be dropped as nothing.
   if (hosts !== undefined) machines.addMetadata('sluice:egress', JSON.stringify(hosts))
-  const services = Object.entries(settings.services).map(([name, { url }]) => `${name} (${new URL(url).host})`)
+  const services = [
+    ...Object.entries(settings.services).map(([name, { url }]) => `${name} (${new URL(url).host})`),
+    ...Object.entries(settings.mcp_servers).flatMap(([name, { url }]) =>
+      url === undefined ? [] : [`MCP server ${name} (${new URL(url).host})`],
+    ),
+  ]
   if (services.length > 0) machines.addMetadata('sluice:services', JSON.stringify(services))
   if (steps.length > 0) machines.addMetadata('sluice:steps', JSON.stringify(steps.map(toldStep)))
   if (rights.length > 0) machines.addMetadata('sluice:calls', JSON.stringify(toldCalls(calls, rights)))
@@ -170,6 +176,7 @@ function chosenOf(settings: Settings, deploy: DeploySettings): ChosenRights {
     slack: slackOf(settings),
     webhooks: webhookSecretsOf(settings),
     services: secretsOf(settings.services),
+    mcp: mcpSecretsOf(settings),
     telemetry: telemetrySecretsOf(settings),
     events: settings.events,
     anchors: settings.audit.anchor !== 'none',
@@ -191,6 +198,11 @@ function askedBy(
 /** Each ARN once: two providers, or services, may share a key. */
 function secretsOf(providers: Settings['providers'] | Settings['services']): readonly string[] {
   const arns = Object.values(providers).flatMap((provider) => ('key' in provider ? (provider.key?.secret ?? []) : []))
+  return [...new Set(arns)]
+}
+
+function mcpSecretsOf({ mcp_servers }: Settings): readonly string[] {
+  const arns = Object.values(mcp_servers).flatMap((server) => mcpKeys(server).flatMap(({ key }) => key.secret ?? []))
   return [...new Set(arns)]
 }
 

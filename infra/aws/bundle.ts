@@ -3,6 +3,7 @@ import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 import { FUNCTIONS } from '../../shared/catalog.ts'
 import { ROUTES } from '../../shared/routes.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
+import { mcpKeys } from '../../shared/tools/settings.ts'
 import type { DeployedDag } from './deployed-dags.ts'
 import { entrySource, GENERATED, type NamedClients } from './entry-source.ts'
 import type { Names } from './names.ts'
@@ -107,20 +108,23 @@ function generated(parts: BundleParts): Plugin {
   }
 }
 
-function namedClients({ providers, services, slack, webhooks, telemetry }: Settings): NamedClients {
+function namedClients({ providers, services, mcp_servers, slack, webhooks, telemetry }: Settings): NamedClients {
   const all = Object.values(providers)
   const ofProviders = all.map((provider) => ('key' in provider ? provider.key?.secret : undefined))
   const ofSlack = slack === undefined ? [] : [slack.token, slack.signing_secret].flat().map(({ secret }) => secret)
   const ofWebhooks = webhooks.flatMap(({ key }) => [key].flat()).map(({ secret }) => secret)
   const ofHeaders = Object.values(telemetry?.otlp.headers ?? {}).map(({ secret }) => secret)
   const ofServices = Object.values(services).map(({ key }) => key?.secret)
-  const arns = [...ofProviders, ...ofServices, ...ofSlack, ...ofWebhooks, ...ofHeaders]
+  const servers = Object.values(mcp_servers)
+  const ofServers = servers.flatMap((server) => mcpKeys(server).map(({ key }) => key.secret))
+  const arns = [...ofProviders, ...ofServices, ...ofServers, ...ofSlack, ...ofWebhooks, ...ofHeaders]
   const keepers = new Set(arns.map((arn) => arn?.split(':')[2]))
   return {
     bedrock: all.some(({ type }) => type === 'bedrock'),
     ssm: keepers.has('ssm'),
     secretsmanager: keepers.has('secretsmanager'),
     webhooks: webhooks.length > 0,
+    ...(servers.length === 0 ? {} : { mcp: ofServers.length > 0 ? 'with_key' : 'plain' }),
     ...(telemetry === undefined ? {} : { spans: ofHeaders.length > 0 ? 'with_key' : 'plain' }),
   }
 }

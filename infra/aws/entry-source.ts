@@ -44,15 +44,19 @@ export interface NamedClients {
   readonly spans?: 'with_key' | 'plain'
   /** Somebody is told of events. */
   readonly webhooks?: boolean
+  /** There are MCP servers; `with_key`: with keys. */
+  readonly mcp?: 'with_key' | 'plain'
 }
 
 /**
  * Where spans go nowhere, nobody carries the way there; else whoever tells of them reads the secrets of its headers. Who
  * nudges for webhooks alone carries nothing for it where there are none.
  */
-function openedPorts(line: FunctionLine, { spans, webhooks = false }: NamedClients): readonly string[] {
+function openedPorts(line: FunctionLine, { spans, webhooks = false, mcp }: NamedClients): readonly string[] {
   const isIdle = !webhooks && functionRights(line).includes('webhooks.nudge')
-  const ports = line.ports.filter((port) => !(isIdle && port === 'outbox'))
+  const listed = line.ports.filter((port) => !(isIdle && port === 'outbox'))
+  // Before the ports that read keys by it.
+  const ports = mcp === 'with_key' && listed.includes('mcp') ? [...new Set(['secrets', ...listed])] : listed
   if (!ports.includes('telemetry')) return ports
   const others = ports.filter((port) => port !== 'telemetry')
   if (spans === undefined) return others
@@ -67,6 +71,7 @@ function openerOf(line: FunctionLine, port: string, named: NamedClients, isDoor:
   const { ports } = line
   if (port === 'secrets') return secretsOpener(named)
   if (isDoor && port in DOOR) return DOOR[port]
+  if (port === 'mcp' && named.mcp === undefined) return NO_MCP
   if (port === 'steps') return stepsOpener(functionRights(line))
   if (port !== 'providers') return OPENERS[port]
   if (!ports.includes('secrets')) return PROVIDER_NAMES
@@ -95,6 +100,7 @@ const ENTRIES = {
 type Opener = readonly [file: string, opener: string]
 
 const STEP_NAMES: Opener = ['ports-without-sdk', 'openDescribedSteps']
+const NO_MCP: Opener = ['ports-without-sdk', 'openNoMcp']
 const PROVIDER_NAMES: Opener = ['ports-without-sdk', 'openProviderNames']
 /** What the function that answers Slack is opened with: it has no time for more. */
 const DOOR: Readonly<Record<string, Opener>> = {
@@ -124,6 +130,7 @@ const OPENERS: Readonly<Record<string, Opener>> = {
   slack: ['slack', 'openSlackClient'],
   webhooks: ['ports-without-sdk', 'openWebhookKeys'],
   services: ['ports-without-sdk', 'openServiceKeys'],
+  mcp: ['mcp', 'openMcp'],
   steps: ['steps', 'openSteps'],
   tokens: ['tokens', 'openTokens'],
   waits: ['waits', 'openWaits'],

@@ -44,6 +44,7 @@ const PORTS_WITH_RIGHTS = new Set([
   'slack',
   'webhooks',
   'services',
+  'mcp',
   'steps',
   'tokens',
   'waits',
@@ -329,6 +330,7 @@ export type Right =
   | 'slack.call'
   | 'webhooks.sign'
   | 'services.key'
+  | 'mcp.key'
   | 'webhooks.nudge'
   | 'outbox.anchor'
   | 'anchors.put'

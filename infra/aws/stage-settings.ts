@@ -6,6 +6,7 @@ import { SafetySchema } from '../../shared/runs/safety-settings.ts'
 import { parseSettings, providerReferenceIssues, tenantIssues } from '../../shared/settings/parse.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { schemaIssues } from '../../shared/text/schema-issues.ts'
+import { mcpKeys } from '../../shared/tools/settings.ts'
 import type { DeploySettings } from './deploy-settings.ts'
 
 /**
@@ -29,6 +30,7 @@ export function readStageSettings(
     ...loopbackIssues(settings),
     ...webhookIssues(settings),
     ...serviceIssues(settings),
+    ...mcpIssues(settings),
     ...auditIssues(settings),
   ]
   if (issues.length === 0) return settings
@@ -48,6 +50,7 @@ function readText(path: string, file: string): string {
 function keysWithoutSecret({
   providers,
   services,
+  mcp_servers,
   slack,
   webhooks,
   telemetry,
@@ -61,6 +64,9 @@ function keysWithoutSecret({
   const ofServices = Object.entries(services).flatMap(([name, { key }]) =>
     key === undefined ? [] : [{ path: `services.${name}.key`, key }],
   )
+  const ofServers = Object.entries(mcp_servers).flatMap(([name, server]) =>
+    mcpKeys(server).map(({ path, key }) => ({ path: `mcp_servers.${name}.${path}`, key })),
+  )
   const ofSlack = slack === undefined ? [] : slackKeys(slack)
   const ofWebhooks = webhooks.flatMap(({ key }, i) =>
     [key].flat().map((one) => ({ path: `webhooks.${i}.key`, key: one })),
@@ -73,7 +79,7 @@ function keysWithoutSecret({
   const ofSteps = equipped.flatMap(([path, { secrets }]) =>
     Object.entries(secrets).map(([as, key]) => ({ path: `${path}.secrets.${as}`, key })),
   )
-  return [...ofProviders, ...ofServices, ...ofSlack, ...ofWebhooks, ...ofHeaders, ...ofSteps].flatMap(
+  return [...ofProviders, ...ofServices, ...ofServers, ...ofSlack, ...ofWebhooks, ...ofHeaders, ...ofSteps].flatMap(
     ({ path, key }) => (key.secret === undefined ? [{ path, message }] : []),
   )
 }
@@ -120,6 +126,17 @@ function serviceIssues({ services }: Settings): readonly Issue[] {
   return Object.entries(services).flatMap(([name, service]) =>
     service.private ? [{ path: `services.${name}.private`, message }] : [],
   )
+}
+
+/** A function starts no command of yours, and is in no network of yours. */
+function mcpIssues({ mcp_servers }: Settings): readonly Issue[] {
+  const keep = 'or keep a sluice.<stage>.yaml for this stage'
+  const started = `a command is started by the local place alone: on AWS nothing stays between two calls. Give the server a url (streamable HTTP), ${keep}`
+  const own = `private is for the local place: on AWS requests leave from no network of yours. Give the server a public https URL, ${keep}`
+  return Object.entries(mcp_servers).flatMap(([name, server]) => [
+    ...(server.command === undefined ? [] : [{ path: `mcp_servers.${name}.command`, message: started }]),
+    ...(server.private ? [{ path: `mcp_servers.${name}.private`, message: own }] : []),
+  ])
 }
 
 /** A record whose anchor may be taken away while it is kept is no better than one without. Records are kept 91 days at least. */

@@ -11,6 +11,7 @@ import { openServices, type Services } from '../../shared/services/service-keys.
 import type { Settings } from '../../shared/settings/settings.ts'
 import type { Slack } from '../../shared/slack/slack-port.ts'
 import type { Telemetry } from '../../shared/telemetry/telemetry-port.ts'
+import { mcpKeys } from '../../shared/tools/settings.ts'
 import { openWebhooks, type Webhooks } from '../../shared/webhooks/signing.ts'
 
 /**
@@ -26,7 +27,7 @@ function providerKeys(held: ReadonlyMap<string, string>): ReadKey {
   }
 }
 
-/** One sentence for each provider, service, secret of Slack, webhook or header of spans, whose key is not there: a place starts without it. */
+/** One sentence for each provider, service, MCP server, secret of Slack, webhook or header of spans, whose key is not there: a place starts without it. */
 export function missingKeys(settings: Settings, held: ReadonlyMap<string, string>): readonly string[] {
   const ofProviders = Object.entries(settings.providers).flatMap(([name, provider]) => {
     if (!('key' in provider) || provider.key === undefined) return []
@@ -34,9 +35,13 @@ export function missingKeys(settings: Settings, held: ReadonlyMap<string, string
     const isThere = env !== undefined && (held.get(env) ?? '').trim() !== ''
     return isThere ? [] : [`provider "${name}" cannot be asked: ${whyMissing(env)}`]
   })
-  const ofOthers = [missingServiceKeys, missingSlackKeys, missingWebhookKeys, missingTelemetryKeys].flatMap((of) =>
-    of(settings, held),
-  )
+  const ofOthers = [
+    missingServiceKeys,
+    missingMcpKeys,
+    missingSlackKeys,
+    missingWebhookKeys,
+    missingTelemetryKeys,
+  ].flatMap((of) => of(settings, held))
   return [...ofProviders, ...ofOthers]
 }
 
@@ -142,6 +147,15 @@ function missingServiceKeys({ services }: Settings, held: ReadonlyMap<string, st
   return Object.entries(services).flatMap(([name, { key }]) => {
     if (key === undefined || (held.get(key.env ?? '') ?? '').trim() !== '') return []
     return [`service "${name}" cannot be asked: ${whyMissing(key.env, 'services')}`]
+  })
+}
+
+/** One sentence for each key of an MCP server, and each variable it is to be given, that is not there. */
+function missingMcpKeys({ mcp_servers }: Settings, held: ReadonlyMap<string, string>): readonly string[] {
+  return Object.entries(mcp_servers).flatMap(([name, server]) => {
+    const ofKeys = mcpKeys(server).map(({ key }) => key.env)
+    const missing = [...ofKeys, ...server.env].filter((env) => (held.get(env ?? '') ?? '').trim() === '')
+    return missing.map((env) => `MCP server "${name}" cannot be asked: ${whyMissing(env, 'mcp_servers')}`)
   })
 }
 

@@ -6,6 +6,7 @@ import { Fault } from '../../shared/errors.ts'
 import type { ProviderSettings } from '../../shared/providers/settings.ts'
 import { parseSettings } from '../../shared/settings/parse.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
+import { mcpVariableNames } from './mcp.ts'
 import { serviceKeyNames, slackKeyNames, telemetryKeyNames, webhookKeyNames } from './ports-with-keys.ts'
 import { stepSecretNames } from './steps.ts'
 
@@ -129,7 +130,7 @@ function readFile(path: string): string {
 
 const EnvSchema = z.object({ SLUICE_LOG: z.enum(['info', 'error', '']).optional() })
 
-/** The environment variables that hold keys of providers, services and webhooks, secrets of Slack, and headers of spans. */
+/** The environment variables that hold keys of providers, services, MCP servers and webhooks, secrets of Slack, and headers of spans. */
 function keyNames(settings: Settings): readonly string[] {
   const { providers, slack } = settings
   const ofProviders = Object.values(providers).flatMap((provider) =>
@@ -139,6 +140,7 @@ function keyNames(settings: Settings): readonly string[] {
   return [
     ...ofProviders,
     ...serviceKeyNames(settings),
+    ...mcpVariableNames(settings),
     ...ofSlack,
     ...webhookKeyNames(settings),
     ...telemetryKeyNames(settings),

@@ -10,13 +10,13 @@ import type { Modules } from '../../shared/ports/modules.ts'
 import type { Provider } from '../../shared/providers/provider.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import type { Telemetry } from '../../shared/telemetry/telemetry-port.ts'
-import { NO_SERVERS } from '../../shared/tools/mcp-port.ts'
 import { runsWithWebhookNudges } from '../../shared/webhooks/endpoint-deliveries.ts'
 import type { Outbox, World } from '../../shared/world.ts'
 import { createDocuments } from './documents.ts'
 import { openInputs } from './folder-inputs.ts'
 import { openObjects } from './folder-objects.ts'
 import { openGraphStore } from './graph-store/graph-store.ts'
+import { createMcp } from './mcp.ts'
 import { createServices, createWebhooks, providerPlace } from './ports-with-keys.ts'
 import { openRunStore } from './run-store/run-store.ts'
 import { openLocalIndex } from './search-index.ts'
@@ -59,6 +59,7 @@ export function createPorts(parts: Parts): {
   const names = [...new Set([...configured.names(), ...Object.keys(parts.providers)])]
   const isolate = createIsolate()
   const steps = createSteps({ ...parts, objects: stores.objects })
+  const mcp = createMcp(settings, parts.keys)
   const ports = {
     ...stores,
     outbox,
@@ -70,7 +71,7 @@ export function createPorts(parts: Parts): {
     telemetry,
     webhooks: createWebhooks(settings, parts.keys),
     services: createServices(settings, parts.keys),
-    mcp: NO_SERVERS,
+    mcp,
     steps,
     modules: lazyModules(settings.project_dir ?? process.cwd()),
     clock,
@@ -81,6 +82,7 @@ export function createPorts(parts: Parts): {
   }
   const close = async () => {
     await steps.close()
+    await mcp.close()
     await isolate.close()
     closeStores()
   }

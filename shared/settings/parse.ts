@@ -63,6 +63,7 @@ function mayShow(path: string): boolean {
   if (/(key|token|secret|password)[^.]*$/i.test(path)) return false
   if (path.startsWith('webhooks.')) return /\.(name|tenant|events|dags|timeout_ms|give_up_sec)\b/.test(path)
   if (path.startsWith('services.')) return /\.(timeout_ms|private)$/.test(path)
+  if (path.startsWith('mcp_servers.')) return /\.(timeout_ms|private|trust|tools|effects|idempotent)\b/.test(path)
   if (path.startsWith('telemetry')) return path === 'telemetry.otlp.capture_content'
   if (path.startsWith('slack.')) return /^slack\.(team_id|app_id|channel|tenant|users)\b/.test(path)
   return (

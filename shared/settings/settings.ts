@@ -18,6 +18,7 @@ import {
 } from '../steps/native-settings.ts'
 import { ProgramsSettingsSchema, StepsSettingsSchema } from '../steps/settings.ts'
 import { TelemetrySettingsSchema } from '../telemetry/settings.ts'
+import { McpServersSettingsSchema } from '../tools/settings.ts'
 import { WebhookSettingsSchema } from '../webhooks/settings.ts'
 
 /** sluice.yaml (docs/operate.md, "Settings"): everything optional, unknown keys refused. */
@@ -67,6 +68,8 @@ export const SettingsSchema = z.strictObject({
   shell_gates: ShellGateSettingsSchema.prefault({}),
   /** Whom blocks of the handler `http` may ask (docs/operate.md, "Services"). */
   services: ServicesSettingsSchema.default({}),
+  /** Whose tools agents may be given, by servers of the Model Context Protocol (docs/agents.md, "Tool sources"). */
+  mcp_servers: McpServersSettingsSchema.default({}),
   /** Commands that blocks may name as their handler, and what steps of the project are given (docs/steps.md). */
   programs: ProgramsSettingsSchema.default({}),
   steps: StepsSettingsSchema.default({}),

@@ -41,13 +41,6 @@ export interface McpServers {
   call(server: string, call: McpCall): Promise<McpResult>
 }
 
-/** Of a place without servers. */
-export const NO_SERVERS: McpServers = {
-  names: () => [],
-  tools: async () => [],
-  call: async () => ({ text: 'there are no servers', is_error: true }),
-}
-
 export interface McpCall {
   readonly tool: string
   readonly expected: Pick<ToolPin, 'hash' | 'description' | 'input_schema'>

@@ -58,6 +58,7 @@ const KINDS: Readonly<Record<string, PointKinds>> = {
   slack: CALMLY,
   webhooks: CALMLY,
   services: CALMLY,
+  mcp: CALMLY,
   steps: RISKY,
   clock: CALMLY,
 }

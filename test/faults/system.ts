@@ -1,3 +1,4 @@
+import { openNoMcp } from '../../functions/aws/ports-without-sdk.ts'
 import type { MakeNativeCall } from '../../infra/local/asl/execution-context.ts'
 import { createLocalMachine, type LocalMachine } from '../../infra/local/asl/local-machine.ts'
 import { openUploads } from '../../infra/local/uploads.ts'
@@ -11,7 +12,6 @@ import { openServices } from '../../shared/services/service-keys.ts'
 import { SettingsSchema } from '../../shared/settings/settings.ts'
 import type { StepReport } from '../../shared/steps/step-order.ts'
 import type { Json } from '../../shared/text/json.ts'
-import { NO_SERVERS } from '../../shared/tools/mcp-port.ts'
 import type { Outbox } from '../../shared/world.ts'
 import { createFunctions, type Functions } from './functions.ts'
 import type { Invocation } from './invocation.ts'
@@ -115,7 +115,7 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
     http: simulated.http,
     webhooks: simulated.webhooks,
     services: openServices({}, async () => undefined),
-    mcp: NO_SERVERS,
+    mcp: openNoMcp(),
     modules: NO_MODULES,
     steps: createSimulatedSteps({
       sim,

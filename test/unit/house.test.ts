@@ -44,12 +44,12 @@ const within =
 const FLOORS: Readonly<Record<string, readonly string[]>> = {
   shared: [
     'errors.ts limits.ts text auth ports services table',
-    'goals dag steps graph research providers prompts gates runs',
+    'goals dag steps tools graph research providers prompts gates runs',
     'document catalog.ts compile plan approvals slack telemetry webhooks settings',
     'routes.ts api console invariants views world.ts',
   ].flatMap((names) => names.split(' ')),
   functions: [
-    'handler.ts http-handler.ts require-run.ts record provider-call.ts provider-lease.ts watch-dispatch.ts search isolate providers gates telemetry steps',
+    'handler.ts http-handler.ts require-run.ts record provider-call.ts provider-lease.ts watch-dispatch.ts search isolate providers gates telemetry steps mcp',
     'research runs goals attempts approvals slack notify graph auth api aws',
   ].flatMap((names) => names.split(' ')),
 }
@@ -61,6 +61,7 @@ describe('arrows', () => {
     ['functions/isolate/', ['shared/', 'functions/isolate/']],
     ['functions/search/', ['shared/', 'functions/search/']],
     ['functions/', ['shared/', 'functions/']],
+    ['functions/mcp/', ['shared/', 'functions/mcp/']],
     ['functions/slack/client/', ['shared/', 'functions/slack/client/']],
     ['functions/telemetry/', ['shared/', 'functions/telemetry/']],
     [
@@ -74,6 +75,7 @@ describe('arrows', () => {
         'functions/slack/client/',
         'functions/telemetry/',
         'functions/steps/',
+        'functions/mcp/',
         'infra/modules/',
       ],
     ],
@@ -141,6 +143,7 @@ describe('purity', () => {
       'functions/aws/',
       'functions/telemetry/',
       'functions/steps/',
+      'functions/mcp/',
     )
     expect(
       offenders(({ path, code }) => path.startsWith('functions/') && !adapter(path) && OUTSIDE.test(code)),

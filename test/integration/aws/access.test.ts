@@ -153,7 +153,7 @@ function differences(name: string, allowed: readonly Access[]): readonly string[
 
 /** Which secrets and models: their own tests hold these (embeddings-access, bedrock-access, slack-stack, provider-secrets, gates on the emulators). */
 const SETTLED_BY_SETTINGS =
-  /^(secrets|models|research|embeddings|judge|slack|webhooks|services|telemetry|shell|logs|traces|dead-letters|key)(\.|$)/
+  /^(secrets|models|research|embeddings|judge|slack|webhooks|services|mcp|telemetry|shell|logs|traces|dead-letters|key)(\.|$)/
 const PORTS_OF_POLICIES: Readonly<Record<string, string>> = { 'index.publish': 'indexing' }
 
 test('task tokens are answered with success alone: no role may answer with an error', () => {
@@ -204,6 +204,7 @@ const PORTS = new Set([
   'slack',
   'webhooks',
   'services',
+  'mcp',
   'tokens',
 ])
 

@@ -1,21 +1,26 @@
 import { ServicesSettingsSchema } from '../../../shared/services/settings.ts'
 import { ContainersSettingsSchema } from '../../../shared/steps/native-settings.ts'
 import { StepsSettingsSchema } from '../../../shared/steps/settings.ts'
+import { McpServersSettingsSchema } from '../../../shared/tools/settings.ts'
 import { assembled } from './assembled.ts'
 import type { Assembly } from './assembly.ts'
 import { slackSettings } from './slack-settings.ts'
 import { telemetrySettings } from './telemetry-settings.ts'
 import { webhookSettings } from './webhook-settings.ts'
 
-/** With everything that brings rights of its own: bearer tokens, a workspace, a webhook, a service, a collector of spans, anchors, a step, a container, events of EventBridge. */
+/** With everything that brings rights of its own: bearer tokens, a workspace, a webhook, a service, an MCP server, a collector of spans, anchors, a step, a container, events of EventBridge. */
 export function assembledWithAll(): Promise<Assembly> {
   const audit = { anchor: 's3-object-lock', retention_days: 365 } as const
   const secret = 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:sluice/crm-AbCdEf'
   const services = ServicesSettingsSchema.parse({ crm: { url: 'https://crm.example/api', key: { secret } } })
+  const mcp_servers = McpServersSettingsSchema.parse({
+    desk: { url: 'https://desk.example/mcp', key: { secret: secret.replace('crm', 'desk') }, tools: ['find'] },
+  })
   const grants = [{ actions: ['sqs:SendMessage'], resources: ['arn:aws:sqs:eu-central-1:111122223333:notices'] }]
   const settings = {
     ...slackSettings(),
     services,
+    mcp_servers,
     webhooks: [webhookSettings()],
     telemetry: telemetrySettings(),
     audit,

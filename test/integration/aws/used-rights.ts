@@ -86,6 +86,7 @@ const RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   'outbox.webhookWork': ['outbox.webhook'],
   webhooks: ['webhooks.sign'],
   services: ['services.key'],
+  mcp: ['mcp.key'],
   'outbox.writeAnchor': ['outbox.anchor'],
   'anchors.put': ['anchors.put'],
   'anchors.versions': ['anchors.read'],
