@@ -18,6 +18,7 @@ import { readOwnProjection } from '../record/projections.ts'
 import { childDocument, childDocuments, childSource } from '../runs/child-documents.ts'
 import { createRun, type RunOrder } from '../runs/create-run.ts'
 import { readDocument } from '../runs/documents.ts'
+import { pinTools } from '../runs/pin-tools.ts'
 import { prepareResearchRun, RESEARCH_DEADLINE_SEC } from '../runs/prepare-research-run.ts'
 import { prepareStartValues } from '../runs/start-values.ts'
 import { advanceBlock, failBlockOnFault } from './advance.ts'
@@ -241,7 +242,9 @@ async function prepareChildRun(
 ): Promise<ChildOrder> {
   const { world, meta } = call
   await refuseTooDeepChild(world, meta, `DAG "${block.dag.name}" for block "${block.id}"`)
-  const { dag, dag_hash, scripts } = await readDocument(world, meta.tenant, await childSource(world, block.dag.name))
+  const bound = await readDocument(world, meta.tenant, await childSource(world, block.dag.name))
+  const { dag_hash, scripts } = bound
+  const dag = await pinTools(world, meta.tenant, bound.dag)
   const isBound = decisions.length > 0 || meta.parent?.binding_ref !== undefined
   if (isBound && !wasClaimedWithChild(call, attempt)) await requireSame(call, block)
   refuseOutputs(block, dag)

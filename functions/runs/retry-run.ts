@@ -24,6 +24,7 @@ import { childDocuments } from './child-documents.ts'
 import { givenContext, MADE_KEYS, requestKeys, retriedValues } from './context.ts'
 import { keptScripts } from './create-run.ts'
 import { type BoundDocument, bindDocument, type DocumentWorld, deployedDocument } from './documents.ts'
+import { pinTools } from './pin-tools.ts'
 import { prepareStartValues } from './start-values.ts'
 
 /**
@@ -47,7 +48,7 @@ export const handler = changeHandler({
   },
 })
 
-type RetryWorld = DocumentWorld & Pick<World, 'runs' | 'objects' | 'machine' | 'documents'>
+type RetryWorld = DocumentWorld & Pick<World, 'runs' | 'objects' | 'machine' | 'documents' | 'mcp'>
 
 /** A retry, checked, and which results it will most likely take over. */
 interface RetryOrder {
@@ -69,11 +70,13 @@ async function orderRetry(
   if (old.meta.kind === 'research') throw isQuestion(run)
   if (old.meta.parent !== undefined) throw isChild(run, old.meta.parent.run_id)
   const bound = await documentOf(world, old, body)
-  const { dag, dag_hash, scripts } = bound
+  const { dag_hash, scripts } = bound
   requireAuthor(world.settings, principal, [
     ...changesFromRetriedRun(old, dag_hash, world.settings),
-    ...authoredParts(body, dag),
+    ...authoredParts(body, bound.dag),
   ])
+  // Those of the run stay frozen as they are; an edited document has its tools of today. Whoever may not retry asks no server.
+  const dag = body.dag === undefined ? bound.dag : await pinTools(world, run.tenant, bound.dag)
   const again = blocksAgain(dag, body.from_block)
   const values = await retriedValues(world, principal, { run, old, dag })
   const overrides = { ...values.overrides, ...body.overrides }

@@ -20,6 +20,7 @@ import { type ContinuedRun, readContinuedRun, takeArtifacts } from './continued-
 import { compareWithDeployed, readDocument } from './documents.ts'
 import { endRun } from './end-run.ts'
 import { linkLineage } from './lineage.ts'
+import { pinTools } from './pin-tools.ts'
 import { prepareStartValues } from './start-values.ts'
 import { endUnawaitedChild, isAwaited } from './stop-children.ts'
 
@@ -65,6 +66,7 @@ type StartWorld = Pick<
   | 'providers'
   | 'isolate'
   | 'steps'
+  | 'mcp'
   | 'clock'
   | 'ids'
   | 'log'
@@ -74,13 +76,15 @@ type StartWorld = Pick<
 /** Starts a run: document -> check -> compile -> goal frozen -> place, machine, HEAD and META if absent -> execution. */
 async function startRun(world: StartWorld, principal: Principal, body: StartRunBody, key?: string): Promise<BegunRun> {
   const bound = await readDocument(world, principal.tenant, body)
-  const { dag, dag_hash, scripts } = bound
   const { edited, is_deployed } = await compareWithDeployed(world, principal.tenant, body, bound)
-  const document = is_deployed ? [] : [`a document that is not deployed ("${dag.name}")`]
+  const { dag: unpinned, dag_hash, scripts } = bound
+  const document = is_deployed ? [] : [`a document that is not deployed ("${unpinned.name}")`]
   const { continues, options, overrides = {} } = body
-  const earlier = await readContinuedRun(world, principal, { dag, continues })
-  const carried = carriedParts(dag, earlier, requestKeys(body))
-  requireAuthor(world.settings, principal, [...document, ...authoredParts(body, dag), ...carried])
+  const earlier = await readContinuedRun(world, principal, { dag: unpinned, continues })
+  const carried = carriedParts(unpinned, earlier, requestKeys(body))
+  requireAuthor(world.settings, principal, [...document, ...authoredParts(body, unpinned), ...carried])
+  // Whoever may not start asks no server.
+  const dag = await pinTools(world, principal.tenant, unpinned)
   const documents = await childDocuments(world, principal.tenant, dag)
   const values = await prepareStartValues(world, principal.tenant, dag, body, earlier?.values, documents)
   const beginning = { dag, context: values.context, given: requestKeys(body), before: earlier }

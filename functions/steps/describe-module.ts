@@ -50,5 +50,11 @@ async function firstWord(pieces: AsyncIterable<string>): Promise<FromStep | stri
 }
 
 function portsOf({ as }: Extract<FromStep, { type: 'described' }>) {
-  return { inputs: portsOfSchema(as.inputs), outputs: portsOfSchema(as.outputs), config: as.config }
+  return {
+    inputs: portsOfSchema(as.inputs),
+    outputs: portsOfSchema(as.outputs),
+    config: as.config,
+    input_schema: as.inputs,
+    ...(as.description === undefined ? {} : { description: as.description }),
+  }
 }

@@ -287,11 +287,12 @@ function ownFrames(stack: string): string {
 }
 
 async function describe(): Promise<FromStep> {
-  const { inputs, outputs, config = z.strictObject({}), effect = 'again' } = await loadStep()
+  const { inputs, outputs, config = z.strictObject({}), effect = 'again', description } = await loadStep()
   const asSchema = (schema: z.ZodType, io: 'input' | 'output') =>
     z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json
   const as = { inputs: asSchema(inputs, 'input'), outputs: asSchema(outputs, 'output') }
-  return { type: 'described', as: { kind: 'step', ...as, config: asSchema(config, 'input'), effect } }
+  const told = description === undefined ? {} : { description }
+  return { type: 'described', as: { kind: 'step', ...as, config: asSchema(config, 'input'), effect, ...told } }
 }
 
 /** What a step forgets to catch ends its attempt like what it throws. */

@@ -62,6 +62,7 @@ const DescribedSchema = z.object({
   outputs: json,
   config: json,
   effect: z.enum(['again', 'once']),
+  description: z.exactOptional(text.max(4_000)),
 })
 
 /** What the process of a step says. It is code of others that writes there: nothing is believed unread. */

@@ -93,6 +93,7 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     'runs.getAll',
     'objects.get',
     'objects.put',
+    'mcp.key',
     'machine.answer',
     'machine.deployed',
     'outbox.nudge',
@@ -180,6 +181,7 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     // Artifacts of the run it continues.
     'objects.get',
     'objects.put',
+    'mcp.key',
     'machine.ensure',
     'machine.start',
     'outbox.nudge',
@@ -193,6 +195,7 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     'runs.count',
     'objects.get',
     'objects.put',
+    'mcp.key',
     'machine.named',
     'outbox.nudge',
     'runs.dequeue',

@@ -1,4 +1,4 @@
-import type { Dag } from '../dag/dag.ts'
+import type { Block, Dag } from '../dag/dag.ts'
 import type { RunEvent } from '../runs/event.ts'
 import type { Meta } from '../runs/run-store.ts'
 import type { DocumentChange, RunChanges } from '../runs/run-store-items.ts'
@@ -32,9 +32,11 @@ export function runChanges(
 
 /** How a document differs from another one, and what its blocks are bound to; undefined: in nothing. */
 export function documentChange(
-  { dag, dag_hash }: { readonly dag: Dag; readonly dag_hash: string },
-  before: { readonly dag: Dag; readonly dag_hash: string; readonly of: string },
+  given: { readonly dag: Dag; readonly dag_hash: string },
+  than: { readonly dag: Dag; readonly dag_hash: string; readonly of: string },
 ): DocumentChange | undefined {
+  const { dag, dag_hash } = { ...given, dag: withoutPins(given.dag) }
+  const before = { ...than, dag: withoutPins(than.dag) }
   // The same text may be bound to other agents.
   if (dag_hash === before.dag_hash && sameDag(dag, before.dag)) return undefined
   const now = new Map(dag.blocks.map((block) => [block.id, blockText(block)]))
@@ -46,6 +48,19 @@ export function documentChange(
   const { blocks: __, ...restBefore } = before.dag
   const other = canonicalJson(rest as unknown as Json) !== canonicalJson(restBefore as unknown as Json)
   return { of: before.of, dag_hash: before.dag_hash, added, removed, changed, other }
+}
+
+/** Tools are frozen when a run starts: what is deployed has none of it, and is the same document. */
+function withoutPins(dag: Dag): Dag {
+  return { ...dag, blocks: dag.blocks.map(withoutBlockPins) }
+}
+
+function withoutBlockPins(block: Block): Block {
+  if (block.mode !== 'ai' || block.agent.acting === undefined) return block
+  const { acting } = block.agent
+  const tools = acting.tools.map(({ pin: _, ...tool }) => tool)
+  // The hash stands for the pins, too.
+  return { ...block, agent: { ...block.agent, acting: { ...acting, tools } }, hash: '' }
 }
 
 /** Of a document that came with a request, where none of its name is deployed. */

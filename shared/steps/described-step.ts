@@ -19,6 +19,9 @@ export interface DescribedStep extends StepPin {
   readonly outputs?: StepPorts
   /** JSON Schema of the block's `config`; absent: anything. */
   readonly config?: Json
+  /** Of a module: its inputs as JSON Schema, and what it says it is for. A model that may call it is told both. */
+  readonly input_schema?: Json
+  readonly description?: string
 }
 
 /** Steps by the name a document gives them, or in words why there is none. */

@@ -55,6 +55,8 @@ export interface StepDefinition<
   readonly inputs: Inputs
   readonly outputs: Outputs
   readonly config?: Config
+  /** What a model is told of it where it is a tool of an agent (docs/agents.md): what it does, and when to call it. */
+  readonly description?: string
   /**
    * What may happen if it runs twice. `again` (the default): nothing, an attempt that was lost is made again. `once`:
    * a person is asked first, since nobody knows how far the lost one came.
@@ -86,12 +88,23 @@ export function defineStep<
   return { [STEP]: definition as unknown as StepDefinition }
 }
 
-function problemOf({ inputs, outputs, run, effect = 'again' }: Partial<StepDefinition>): string | undefined {
+function problemOf({
+  inputs,
+  outputs,
+  run,
+  description,
+  effect = 'again',
+}: Partial<StepDefinition>): string | undefined {
   if (!(inputs instanceof z.ZodObject)) return '"inputs" must be z.object({ .. }), a schema a port.'
   if (!(outputs instanceof z.ZodObject)) return '"outputs" must be z.object({ .. }), a schema a port.'
   if (typeof run !== 'function') return '"run" must be a function.'
+  if (description !== undefined && (typeof description !== 'string' || description.length > MOST_DESCRIPTION)) {
+    return `"description" must be a text of at most ${MOST_DESCRIPTION} characters.`
+  }
   return effect === 'again' || effect === 'once' ? undefined : '"effect" must be "again" or "once".'
 }
+
+const MOST_DESCRIPTION = 4_000
 
 /** The definition behind a default export; undefined = it is no step. */
 export function stepOf(exported: unknown): StepDefinition | undefined {
