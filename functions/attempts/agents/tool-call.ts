@@ -1,15 +1,20 @@
 import type { ActingItem, ToolCall } from '../../../shared/agents/agent-items.ts'
+import type { ToolUse } from '../../../shared/dag/dag.ts'
 import { Fault } from '../../../shared/errors.ts'
 import { checkOutputs } from '../../../shared/runs/block-outputs.ts'
 import { ordinal, PHASE, readOrdinal } from '../../../shared/runs/lane.ts'
 import { sha256 } from '../../../shared/text/hash.ts'
 import { canonicalJson, type Json } from '../../../shared/text/json.ts'
+import { isBuiltinTool } from '../../../shared/tools/builtin-tools.ts'
+import type { McpResult } from '../../../shared/tools/mcp-port.ts'
+import { readMcpUse } from '../../../shared/tools/settings.ts'
 import { readOwnProjection } from '../../record/projections.ts'
 import type { Dispatch, Produced } from '../attempt-outcome.ts'
 import { appendBase, type BlockCall, callKey, eventBase, laneOwnerOf, readHead } from '../block-call.ts'
 import { isOnce } from '../lost-step.ts'
 import { questionAnswer } from '../question.ts'
-import { callBuiltin } from './builtin-tools.ts'
+import { begunItems, readStoredInputs } from '../inputs.ts'
+import { type BuiltinCall, type CalledBuiltin, callBuiltin } from './builtin-tools.ts'
 
 /** A call that a function makes itself: of a server's tool, or of one of ours. */
 export async function dispatchToolCall(call: BlockCall, acting: ActingItem, dispatch: Dispatch): Promise<Produced> {
@@ -38,18 +43,36 @@ async function makeCall(
 ): Promise<Readonly<Record<string, Json>>> {
   const { tool } = requireToolCall(acting)
   if (tool.use === 'ask_person') return questionAnswer(call)
-  if (tool.kind === 'builtin') return callBuiltin(tool.use, values, { call, attempt, signal })
-  const dot = tool.use.indexOf('.')
-  const [server, name] = [tool.use.slice(0, dot), tool.use.slice(dot + 1)]
+  if (tool.kind === 'builtin') return answerOf(await callBuiltin(builtinName(tool), values, ownCall(call, acting, attempt, signal)))
+  const { server, tool: name } = readMcpUse(tool.use)
   const key = callKey(call, attempt, 0)
   const expected = tool.pin ?? { description: '', input_schema: {}, hash: '' }
   const result = await call.world.mcp.call(server, { tool: name, expected, args: values, key, signal })
-  const { text, structured, is_error } = result
+  const { text, is_error } = result
   if (is_error) {
     const message = `${tool.use} says that it failed: ${text === '' ? 'without a word' : text}`
     throw new Fault('Rejected', 'tool_failed', message)
   }
+  return answerOf(result)
+}
+
+function answerOf({ text, structured }: Pick<McpResult, 'text' | 'structured'>): Readonly<Record<string, Json>> {
   return { text, ...(structured === undefined ? {} : { structured }) }
+}
+
+function builtinName({ use }: ToolUse): CalledBuiltin {
+  if (isBuiltinTool(use) && use !== 'ask_person') return use
+  throw new Fault('Bug', 'unknown_tool', `There is no tool "${use}".`)
+}
+
+/** Puts that do not fit into the run's room are refused. */
+function ownCall(call: BlockCall, { whole }: ActingItem, attempt: number, signal: AbortSignal): BuiltinCall {
+  const { storage, run, block, epoch, item } = call
+  const inputs = async () => {
+    const begun = await begunItems({ ...call, block: whole, item: undefined })
+    return begun === undefined ? {} : (await readStoredInputs(call, begun.inputs_ref)).values
+  }
+  return { world: storage.bounded, run, inputs, block_id: block.id, epoch, attempt, item, signal }
 }
 
 /** From here on the call may have had an effect: told before it is made. */
