@@ -35,7 +35,7 @@ export async function bundleFunctions(
   const wanted = FUNCTIONS.filter(({ name }) => only.includes(name))
   const isolated = wanted.filter(({ ports }) => ports.includes('isolate'))
   const { metafile } = await build({
-    ...BUNDLE_OPTIONS,
+    ...FUNCTION_OPTIONS,
     metafile: true,
     entryPoints: Object.fromEntries(wanted.map(({ name }) => [`${name}/index`, `${ENTRY}${name}`])),
     outdir: out,
@@ -85,6 +85,12 @@ export const BUNDLE_OPTIONS = {
   },
   legalComments: 'none',
   logLevel: 'silent',
+} as const satisfies BuildOptions
+
+/** Of ours: what the client of MCP servers compiles schemas with is a third of it, and is never asked. */
+export const FUNCTION_OPTIONS = {
+  ...BUNDLE_OPTIONS,
+  alias: { '@modelcontextprotocol/client/_shims': './functions/mcp/no-validator.ts' },
 } as const satisfies BuildOptions
 
 /** Answers the imports that no file has: entries, the deployed documents, the settings. */
