@@ -25,6 +25,8 @@ const NOT_SIMULATED = new Set([
   ...['open-child', 'open-wait', 'request-approval', 'run-block'].map((name) => `${name}/tokens`),
   // Gates in front of a wait or a step: they are those of every block.
   ...['open-step', 'open-wait'].flatMap((name) => ['http', 'providers', 'shell'].map((port) => `${name}/${port}`)),
+  // A wait takes no slot: only a gate in front of it that asks a provider would wait for one.
+  'open-wait/waker',
 ])
 
 export function addCounts(

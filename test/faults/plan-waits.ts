@@ -14,7 +14,7 @@ interface Waiting {
 
 type Pair = readonly [PlannedBlock, Waiting]
 
-/** Blocks that wait: for a time, for an event (items of a list too), for a callback that another block was told of. */
+/** Blocks that wait: for a time, for an event (items of a list too), for a callback that others were told of, one of which may be asked about. */
 export function planWaits(random: Random): readonly Pair[] {
   if (!chance(random, 0.35)) return []
   const timeout = [20, 60, 120][upTo(random, 2)] ?? 60
@@ -35,16 +35,29 @@ export function planWaits(random: Random): readonly Pair[] {
       inputs: { n: { from: 'wait0.n', required: false } },
     }),
   ]
-  const told = {
-    ...pair('wait_url', [], {}),
-    1: {
-      id: 'wait_url',
-      mode: 'deterministic',
-      inputs: { url: { from: 'wait2.callback_url' } },
-      outputs: { url: 'string' },
-      deterministic: { handler: 'pass' },
-    },
-  }
+  const told: readonly Pair[] = [
+    [
+      { id: 'wait_url', upstream: [], gates: 0, tries: 1 },
+      {
+        id: 'wait_url',
+        mode: 'deterministic',
+        inputs: URL_INPUT,
+        outputs: { url: 'string' },
+        deterministic: { handler: 'pass' },
+        ...(chance(random, 0.3) ? { approval: { required: true, timeout_sec: 60, on_timeout: 'approve' } } : {}),
+      },
+    ],
+    [
+      { id: 'wait_child', upstream: [], gates: 0, tries: 1 },
+      {
+        id: 'wait_child',
+        mode: 'dag',
+        inputs: URL_INPUT,
+        outputs: { text: 'string' },
+        dag: { name: 'child', inputs: { note: '{{inputs.url}}' } },
+      },
+    ],
+  ]
   const sent = {
     id: 'wait_send',
     mode: 'deterministic',
@@ -57,11 +70,13 @@ export function planWaits(random: Random): readonly Pair[] {
     ? [[{ id: 'wait_send', upstream: [], gates: 0, tries: 1 }, sent]]
     : []
   const isAsked = kept.some(([{ id }]) => id === 'wait2')
+  const isTold = told.filter((_, i) => i === 0 || chance(random, 0.3))
   const ids = new Set(kept.map(([{ id }]) => id))
   const sound = kept.filter(([{ upstream }]) => upstream.every((id) => ids.has(id)))
-  return [...sound, ...(isAsked ? [[told[0], told[1]] as Pair] : []), ...sends]
+  return [...sound, ...(isAsked ? isTold : []), ...sends]
 }
 
+const URL_INPUT = { url: { from: 'wait2.callback_url' } }
 const OPTIONAL = { n: { type: 'number', required: false } }
 
 function pair(id: string, upstream: readonly string[], more: object): Pair {
@@ -85,7 +100,7 @@ export function planWakes(
   return Array.from({ length: 2 + upTo(random, 6) }, (_, i): Act => {
     const dice = [random(), random(), random()] as const
     const drawn = random()
-    const kind = drawn < 0.3 ? 'send_event' : drawn < 0.65 ? 'send_at_once' : 'answer_callback'
+    const kind = drawn < 0.25 ? 'send_event' : drawn < 0.7 ? 'send_at_once' : 'answer_callback'
     const latest = kind === 'send_at_once' ? 1_000 : Math.min(until, 150_000)
     return { id: FIRST_WAKE + i, at: random() ** 2 * latest, kind, run: upTo(random, runs - 1), dice }
   })

@@ -1,7 +1,8 @@
 import { MAIN_TENANT } from '../../shared/auth/principal.ts'
 import { callbackToken } from '../../shared/runs/callback-address.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
-import { openWaits } from '../../shared/runs/head.ts'
+import { type Head, openWaits } from '../../shared/runs/head.ts'
+import { laneOwner, PHASE, readOrdinal } from '../../shared/runs/lane.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { Act } from './acts.ts'
 import { callRoute } from './call-route.ts'
@@ -30,9 +31,9 @@ type Run = SimulatedRun & { readonly key: RunKey }
 type Scene = { readonly system: System; readonly wakes: Wakes }
 
 /** One of a few ids, so that some events come twice, and once in a while another one has an id that is taken. */
-export async function sendEvent({ system, wakes }: Scene, { dice }: Act, run: Run) {
+export async function sendEvent({ system, wakes }: Scene, { dice }: Act, run: Run, of?: string) {
   const n = Math.floor(dice[0] * 6) / 6 + (dice[2] > 0.95 ? 1 : 0)
-  const key = dice[1] < 0.4 ? { key: `k${Math.floor(dice[1] * 7.5)}` } : {}
+  const key = of !== undefined ? { key: of } : dice[1] < 0.4 ? { key: `k${Math.floor(dice[1] * 7.5)}` } : {}
   const { tenant } = run
   const isHandedOver = tenant === MAIN_TENANT && dice[2] < 0.2
   const id = `${isHandedOver ? 'b' : 'e'}${Math.floor(dice[0] * 6)}${key.key ?? ''}`
@@ -64,14 +65,35 @@ async function handOver({ functions }: System, _tenant: string, { id, key, paylo
   return answer !== undefined
 }
 
-/** As soon as a block of the run is recorded to wait: before its writer looks at what is kept. */
+/**
+ * As soon as a block of the run is recorded to wait, before its writer looks at what is kept; or as soon as its attempt is
+ * claimed, so that what it waits for comes while its wait is being recorded and registered.
+ */
 export async function sendAtOnce(scene: Scene, act: Act, run: Run) {
-  const began = ({ was, head }: HeadChange) => {
-    const before = new Set(was === undefined ? [] : openWaits(was))
-    return openWaits(head).some((lane) => !before.has(lane)) || undefined
+  const isEvent = act.dice[2] < 0.7
+  const isEarly = (act.dice[0] * 6) % 1 < 0.5
+  const find = ({ was, head }: HeadChange) => {
+    const before = new Set(was === undefined ? [] : beginning(was, run, isEvent, isEarly))
+    return beginning(head, run, isEvent, isEarly).find((lane) => !before.has(lane))
   }
-  if ((await untilHead(scene.system, run.run_id, 240_000, began)) === undefined) return
-  await (act.dice[2] < 0.7 ? sendEvent(scene, act, run) : answerCallback(scene, act, run))
+  const lane = await untilHead(scene.system, run.run_id, 240_000, find)
+  if (lane === undefined) return
+  const item = laneOwner(lane)?.item
+  await (isEvent
+    ? sendEvent(scene, act, run, item === undefined ? undefined : `k${item}`)
+    : answerCallback(scene, act, run))
+}
+
+/** Lanes of waits for events, or for callbacks: those that are claimed, or those that wait. */
+function beginning(head: Head, { blocks }: Run, forEvents: boolean, isEarly: boolean): readonly string[] {
+  const wanted = forEvents ? /^wait[03]$/ : /^wait2$/
+  const lanes = isEarly ? Object.keys(head.lanes).filter((lane) => isClaimed(head.lanes[lane] ?? 0)) : openWaits(head)
+  return lanes.filter((lane) => wanted.test(blocks[laneOwner(lane)?.block ?? -1]?.id ?? ''))
+}
+
+function isClaimed(at: number): boolean {
+  const { phase } = readOrdinal(at)
+  return phase >= PHASE.claimed && phase < PHASE.waiting
 }
 
 /** Now and then with a body that does not fit; the address follows from the document, whether anybody was told it or not. */

@@ -194,6 +194,18 @@ const PROMISES: Readonly<Record<string, (place: Place) => Promise<boolean>>> = {
     const topic = { tenant: 'main', name: 'paid' } as never
     return (await world.waits.keptEvents(topic, { limit: 1, now: time(1) })).events.length === 1
   },
+  async 'looked-before-registered'({ store, mutant }) {
+    const kept: { id: string }[] = []
+    const waits = { keptEvents: async () => ({ events: [...kept] }) } as never
+    const clock = { now: () => Date.parse(time(1)) } as never
+    const world = worldOf({ runs: store, waits, clock }, mutant, 'open-wait')
+    const data = { for: 'event', until: time(90_000), name: 'paid', inputs_ref: 'objstore://main/i' }
+    const events = [{ type: 'block:waiting', block_id: 'b0', attempt: 1, data }] as never
+    await world.runs.append(step(run, '0', at(1, 30), { events }))
+    kept.push({ id: 'e' })
+    const topic = { tenant: run.tenant, name: 'paid' }
+    return (await world.waits.keptEvents(topic, { limit: 1, now: time(2) })).events.length === 1
+  },
   async 'lost-once-again'({ store }) {
     const asks = { type: 'block:asked', data: { about: 'lost_step', reason: 'nobody heard of it' } } as const
     const projection = { block: 0, ordinal: at(1, 60), state: 'paused_approval', attempt: 1 } as const

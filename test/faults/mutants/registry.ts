@@ -12,6 +12,7 @@ import { keptPassedOver } from './kept-passed-over.ts'
 import { lateAttemptTaken } from './late-attempt-taken.ts'
 import { leaseKept } from './lease-kept.ts'
 import { leaseOverCap } from './lease-over-cap.ts'
+import { lookedBeforeRegistered } from './looked-before-registered.ts'
 import { lostOnceAgain } from './lost-once-again.ts'
 import { noLaneGuard } from './no-lane-guard.ts'
 import { noTerminalGuard } from './no-terminal-guard.ts'
@@ -50,6 +51,7 @@ export const MUTANTS: readonly Mutant[] = [
   lateAttemptTaken,
   leaseKept,
   leaseOverCap,
+  lookedBeforeRegistered,
   lostOnceAgain,
   noLaneGuard,
   noTerminalGuard,
