@@ -18,8 +18,8 @@ export async function findContainerEngine({
 }: Pick<Settings, 'container_engine'>): Promise<ContainerEngine> {
   const commands = container_engine === undefined ? ['docker', 'podman'] : [container_engine]
   for (const command of commands) if (await answers(command)) return { command }
-  const named = commands.join(' nor ')
-  return { missing: `${commands.length === 1 ? named : `neither ${named}`} answers "version" within a second` }
+  const who = commands.length === 1 ? `${commands[0]} does not answer` : `neither ${commands.join(' nor ')} answers`
+  return { missing: `${who} "version" within a second` }
 }
 
 function answers(command: string): Promise<boolean> {

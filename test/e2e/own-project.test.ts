@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findContainerEngine } from '../../infra/local/containers.ts'
+import { writeContainerEngine } from '../emulators/container-engine.ts'
 import { type Started, sluice, startSluice } from './run-cli.ts'
 
 /**
  * A project of its own, outside of the repository, with every kind of own code there is: a module, a program, a service
- * that calls back, a function of AWS with a stand-in, a wait for an event, a gate. Its place is killed with SIGKILL inside
+ * that calls back, a function of AWS with a stand-in, a container, a wait for an event, a gate. Its place is killed with SIGKILL inside
  * each, and started again on what the dead one left; then a run is stopped inside each, and one runs out of time.
  */
 const HELD = `
@@ -56,6 +58,15 @@ export default defineStep({
   },
 })
 `,
+  'containers/pack.mjs': `
+import { readFileSync, writeFileSync } from 'node:fs'
+import { hold } from '../steps/hold.mjs'
+const [sluice] = process.argv.slice(2)
+const { inputs, attempt } = JSON.parse(readFileSync(sluice + '/input.json', 'utf8'))
+await hold('pack', attempt)
+writeFileSync(sluice + '/artifacts/label.txt', 'price ' + inputs.price)
+writeFileSync(sluice + '/output.json', JSON.stringify({ label: 'artifacts/label.txt', boxes: inputs.price + 1 }))
+`,
   'gates/no-competitors.ts': `
 import { defineGate } from 'sluice'
 import * as z from 'zod'
@@ -87,12 +98,17 @@ blocks:
     deterministic: { handler: lambda, config: { function: price, payload: { count: "{{inputs.count}}" } } }
     inputs: { count: { from: count.count } }
     outputs: { price: number }
+  - id: pack
+    mode: deterministic
+    deterministic: { handler: container, config: { container: packer } }
+    inputs: { price: { from: price.price } }
+    outputs: { label: file, boxes: number }
   - id: ask
     mode: deterministic
     deterministic:
       handler: http
       config: { service: shop, method: POST, path: /orders, body: { price: "{{inputs.price}}", reply_to: "{{inputs.reply_to}}" } }
-    inputs: { price: { from: price.price }, reply_to: { from: answer.callback_url } }
+    inputs: { price: { from: price.price }, boxes: { from: pack.boxes }, reply_to: { from: answer.callback_url } }
     outputs: { status: number }
   - id: answer
     mode: wait
@@ -110,6 +126,8 @@ edges:
 }
 
 let project: string
+/** Where a command that stands for docker keeps what it runs: no machine of these tests has to have a Docker. */
+let engine: string
 let place: Started
 let shop: Server
 const callbacks: string[] = []
@@ -126,6 +144,9 @@ steps:
   ./steps/price.ts: { ${env} }
 functions:
   price: { arn: "arn:aws:lambda:eu-central-1:123456789012:function:price", local: ./steps/price.ts }
+container_engine: ${JSON.stringify(join(engine, 'docker'))}
+containers:
+  packer: { image: ${JSON.stringify(join(project, 'containers', 'pack.mjs').slice(1))}, ${env} }
 services:
   shop: { url: "${url}", private: true }
 `
@@ -133,6 +154,8 @@ services:
 
 beforeAll(async () => {
   project = mkdtempSync(join(tmpdir(), 'sluice-own-project-'))
+  engine = mkdtempSync(join(tmpdir(), 'sluice-engine-'))
+  writeContainerEngine(engine)
   shop = createServer(async (request, response) => {
     let text = ''
     for await (const piece of request) text += piece
@@ -152,6 +175,7 @@ afterAll(async () => {
   await place?.stop('SIGTERM')
   shop.close()
   rmSync(project, { recursive: true, force: true })
+  rmSync(engine, { recursive: true, force: true })
 })
 
 const startPlace = () => startSluice(['start', '--port', '0', '--json'], project, 'keep')
@@ -206,6 +230,9 @@ const ended = (id: string) =>
     return now.run.state === 'running' || now.run.state === 'waiting' ? undefined : now
   })
 
+/** Blocks whose work is a process: a module, a program, what stands in for a function, a container. */
+const HELD_KINDS = ['split', 'count', 'price', 'pack'] as const
+
 describe('a project with code of its own', { tags: ['thorough'] }, () => {
   test('is found right without a server', async () => {
     const { code, out: said, err } = await sluice(['validate'], { cwd: project })
@@ -214,11 +241,14 @@ describe('a project with code of its own', { tags: ['thorough'] }, () => {
 
   test('is killed inside each of its kinds of work, and what was lost is made again', async () => {
     forget()
-    for (const name of ['split', 'count', 'price']) hold(name)
+    for (const name of HELD_KINDS) hold(name)
     const id = await start({ text: 'one two three', order: '4711' })
-    for (const name of ['split', 'count', 'price']) {
+    for (const name of HELD_KINDS) {
       await began(name, 1)
+      const pid = Number(await until('its process', () => readPid(`began-${name}-1`)))
       await killPlace()
+      // Nothing of the lost attempt goes on beside the next one, though nobody was left to end it.
+      await until(`the end of attempt 1 of ${name}`, () => (isAlive(pid) ? undefined : true))
       letGo(name)
       await began(name, 2)
     }
@@ -235,12 +265,15 @@ describe('a project with code of its own', { tags: ['thorough'] }, () => {
     await call('/events', { name: 'order.paid', key: '4711', payload: { amount: 12 } })
     expect((await ended(id)).run).toMatchObject({ state: 'completed' })
     expect(await call(`/dag/runs/${id}/outputs/price`)).toMatchObject({ outputs: { price: 6 } })
+    expect(await call(`/dag/runs/${id}/outputs/pack`)).toMatchObject({
+      outputs: { boxes: 7, label: expect.stringMatching(/^objstore:/) },
+    })
     expect(await call(`/dag/runs/${id}/outputs/paid`)).toMatchObject({ outputs: { amount: 12 } })
     const verified = await call(`/dag/runs/${id}/verify`)
     expect(verified).toMatchObject({ ok: true })
   })
 
-  test.each(['split', 'count', 'price'])('is stopped inside %s, whose process ends', async (name) => {
+  test.each(HELD_KINDS)('is stopped inside %s, whose process ends', async (name) => {
     forget()
     hold(name)
     const id = await start({ text: 'a b', order: '1' })
@@ -257,6 +290,34 @@ describe('a project with code of its own', { tags: ['thorough'] }, () => {
     await blockIs(id, 'answer', 'running')
     await call(`/dag/runs/${id}/stop`, { reason: 'enough' })
     expect((await ended(id)).run.state).toBe('cancelled')
+  })
+
+  test('is refused where nothing runs containers, with the reason and what to do', async () => {
+    const other = mkdtempSync(join(tmpdir(), 'sluice-no-engine-'))
+    const document = `
+name: packs
+blocks: [{ id: pack, mode: deterministic, deterministic: { handler: container, config: { container: packer } }, outputs: { boxes: number } }]
+`
+    const validated = async (container_engine: string | undefined) => {
+      const engines = container_engine === undefined ? '' : `container_engine: ${JSON.stringify(container_engine)}\n`
+      mkdirSync(join(other, 'dags'), { recursive: true })
+      writeFileSync(join(other, 'sluice.yaml'), `${engines}containers: { packer: { image: acme/packer:1 } }\n`)
+      writeFileSync(join(other, 'dags', 'packs.yaml'), document)
+      const { code, out: said, err } = await sluice(['validate'], { cwd: other })
+      return { code, words: said + err }
+    }
+    const missing = await validated(join(other, 'no-docker'))
+    expect(missing).toMatchObject({
+      code: 100,
+      words: expect.stringMatching(/no-docker does not answer "version" within a second/),
+    })
+    expect(missing.words).toMatch(/Install Docker or Podman, or name what stands in for it/)
+    // Of this machine itself: it has one of the two, or is told that it has none.
+    const own = await validated(undefined)
+    const isThere = 'command' in (await findContainerEngine({ container_engine: undefined }))
+    expect(own.code).toBe(isThere ? 0 : 100)
+    if (!isThere) expect(own.words).toContain('neither docker nor podman answers "version" within a second')
+    rmSync(other, { recursive: true, force: true })
   })
 
   test('is refused by its own gate', async () => {
