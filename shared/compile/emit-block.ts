@@ -365,9 +365,24 @@ function emitCall(block: CompiledBlock, emission: Emission, onward: Onward): Sta
       Next: `_go_${id}`,
     },
     ...emitNative(block, handed, { go: `_go_${id}`, close: `_close_${id}` }),
-    ...emitClose(block, emission, onward, { done: DONE }),
+    ...withLargeAnswers(`_close_${id}`, handed, emitClose(block, emission, onward, { done: DONE })),
   }
 }
+
+/**
+ * What fits into the answer of a call may not fit into what records it, which says whose it is besides: then the same state
+ * is told that it did not.
+ */
+function withLargeAnswers(close: string, handed: Readonly<Record<string, unknown>>, states: States): States {
+  const recording = states[close]
+  if (recording?.Type !== 'Task') return states
+  const done = { order: '{% $states.input.done.order %}', error: TOO_LARGE, cause: '' }
+  const caught = { ErrorEquals: [TOO_LARGE], Next: close, Output: { ...handed, done } }
+  return { ...states, [close]: { ...recording, Catch: [...(recording.Catch ?? []), caught] } }
+}
+
+/** It is no error of States.ALL. */
+const TOO_LARGE = 'States.DataLimitExceeded'
 
 function emitCallItem(block: CompiledBlock, epoch: boolean): States {
   const { id } = block
@@ -380,7 +395,7 @@ function emitCallItem(block: CompiledBlock, epoch: boolean): States {
   return {
     [id]: { ...begun, Output: { ...handed, open: PAYLOAD }, Next: go },
     ...emitNative(block, handed, { go, close }),
-    [close]: recording,
+    ...withLargeAnswers(close, handed, { [close]: recording }),
     ...waits,
   }
 }
@@ -416,8 +431,7 @@ function emitNative(
       Arguments: '{% $states.input.open.call %}',
       TimeoutSeconds: '{% $states.input.open.timeout_sec %}',
       Retry: [NOT_TAKEN],
-      // An answer that is too large is no error of States.ALL.
-      Catch: [caught('States.DataLimitExceeded'), caught('States.ALL')],
+      Catch: [caught(TOO_LARGE), caught('States.ALL')],
       Output: { ...handed, done: { order: ORDER, result: `{% $exists(${result}) ? ${result} : null %}` } },
       Next: close,
     },

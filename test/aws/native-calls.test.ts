@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { StateError } from '../../infra/local/asl/state-error.ts'
@@ -65,6 +66,37 @@ const DOCUMENTS: Readonly<Record<string, object>> = {
       ),
     ],
   },
+  counting: {
+    blocks: [
+      block('a', 'lambda', { function: 'resize', payload: { count: true } }),
+      block(
+        'b',
+        'lambda',
+        { function: 'resize', payload: { count: true } },
+        {
+          inputs: { before: { from: 'a.answer' } },
+          // The second call of the function, which the first pass makes, is sent back.
+          post_gates: [{ name: 'late', check: { type: 'expr', expression: 'outputs.answer > 2' }, on_fail: 'route' }],
+          on_gate_fail: [{ when_gate: 'late', route_to: 'a', reset_blocks: [], max_bounces: 2 }],
+        },
+      ),
+    ],
+  },
+  large: {
+    inputs: { size: 'number' },
+    blocks: [block('a', 'lambda', { function: 'resize', payload: { size: '{{inputs.size}}' } }, RETRY)],
+  },
+  each_large: {
+    inputs: { sizes: 'json' },
+    blocks: [
+      block(
+        'a',
+        'lambda',
+        { function: 'resize', payload: { size: '{{inputs.size}}' } },
+        { foreach: { items: '{{inputs.sizes}}', as: 'size' } },
+      ),
+    ],
+  },
   endless: {
     blocks: [block('a', 'aws', { call: 'ecs:runTask.sync', resource: 'nightly' }, { timeout_ms: 2_592_000_000 })],
   },
@@ -109,6 +141,7 @@ let made: Synthesized
 let place: Deployment
 let caller: Caller
 let s3: S3Client
+let counted = 0
 const tasks: { aborted: boolean; readonly given: Readonly<Record<string, Json>> }[] = []
 
 /** What the task of a container does: `fetch`, the container itself, `publish`. */
@@ -165,7 +198,13 @@ beforeAll(async () => {
   made = await synthesize({}, parseSettings(JSON.stringify(SETTINGS), 'sluice.yaml'), 'bundled', project)
   place = await deploy(made.out, { [KEY]: 'canary-of-the-shop' }, undefined, {
     invoke: async (name, payload) => {
-      const { width } = payload as { readonly width: number }
+      const {
+        width = 0,
+        size,
+        count,
+      } = payload as { readonly width?: number; readonly size?: number; readonly count?: boolean }
+      if (count === true) return ++counted
+      if (size !== undefined) return 'x'.repeat(size)
       if (width > 100)
         throw new StateError(
           'TypeError',
@@ -268,6 +307,37 @@ describe('a machine', () => {
     })
   })
 
+  test('makes the calls of a bounce module again with each pass, each with a key of its own', async () => {
+    const { end, id, events } = await ran('counting')
+    expect(end).toBe('run:completed')
+    expect(events.filter(({ type }) => type === 'block:rerouted')).toHaveLength(1)
+    expect(await outputs(id, 'b')).toEqual({ answer: 4 })
+    const keys = place.calls.slice(-4).map(({ given }) => {
+      return JSON.parse(Buffer.from(String(given.ClientContext), 'base64').toString('utf8')).custom.sluice.key
+    })
+    expect(keys).toEqual([`${id}/0/0/1/0`, `${id}/1/0/1/0`, `${id}/0/1/1/0`, `${id}/1/1/1/0`])
+  })
+
+  // What fits into the answer of the call, but not into what records it, is too large all the same.
+  test.each([1_048_576, 262_144 - 100, 262_144 - 200])(
+    'tells of an answer of %d bytes, for which a state has no room',
+    async (size) => {
+      const { end, failed, events } = await ran('large', { size })
+      expect([end, failed]).toMatchObject([
+        'run:failed',
+        { code: 'call_answer_too_large', reason: expect.stringContaining('256 KiB') },
+      ])
+      expect(events.filter(({ type }) => type === 'block:started')).toHaveLength(1)
+    },
+  )
+
+  test('takes an answer that has room, of items of a list as well', async () => {
+    expect((await ran('large', { size: 200_000 })).end).toBe('run:completed')
+    const { events, end } = await ran('each_large', { sizes: [10, 262_144 - 200] })
+    const codes = events.flatMap(({ type, data }) => (type === 'block:failed' ? [data.code] : []))
+    expect([end, codes]).toEqual(['run:failed', expect.arrayContaining(['call_answer_too_large'])])
+  })
+
   test('ends a task at timeout_ms, which is a failure of the block', async () => {
     const { failed } = await ran('nightly')
     expect(failed).toMatchObject({ code: 'block_timeout' })
@@ -278,6 +348,25 @@ describe('a machine', () => {
     const { failed } = await ran('endless')
     expect(failed).toMatchObject({ code: 'block_timeout', reason: expect.stringContaining('max_call_ms 10000') })
     expect(tasks.at(-1)).toMatchObject({ aborted: true })
+  })
+
+  test('ends a task with its run: what Step Functions waits for is stopped', async () => {
+    const before = tasks.length
+    const id = await caller.start({ name: 'endless', inputs: {} })
+    while (tasks.length === before) await pause(20)
+    expect((await caller.call('POST', `/api/dag/runs/${id}/stop`, { reason: 'enough' })).status).toBeLessThan(300)
+    expect((await caller.until(id, isEnd)).at(-1)?.type).toBe('run:cancelled')
+    while (tasks.at(-1)?.aborted !== true) await pause(20)
+  })
+
+  test('ends a call in the record with its block alone; the machine goes on when it has ended', async () => {
+    const before = tasks.length
+    const id = await caller.start({ name: 'endless', inputs: {} })
+    while (tasks.length === before) await pause(20)
+    await caller.call('POST', `/api/dag/runs/${id}/stop`, { reason: 'enough', block_id: 'a' })
+    const events = await caller.until(id, isEnd)
+    expect(events.filter(({ type }) => type === 'block:cancelled')).toMatchObject([{ block_id: 'a' }])
+    expect(events.at(-1)).toMatchObject({ type: 'run:failed', data: { code: 'block_cancelled', block_id: 'a' } })
   })
 
   test('gives nobody a secret: what looks like one, or is the key of a service, fails its block before the call', async () => {

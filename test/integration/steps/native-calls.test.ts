@@ -216,6 +216,22 @@ describe('a block that calls a service of AWS', () => {
     ])
   })
 
+  test('is made again with each pass of a bounce module, with a key of its own', async () => {
+    const { blocks } = sending({}, { outputs: { key: 'string' } })
+    const [a] = blocks
+    const b = {
+      ...a,
+      id: 'b',
+      inputs: { before: { from: 'a.key' } },
+      post_gates: [{ name: 'again', check: { type: 'contains', port: 'key', values: ['/1/1/1/0'] }, on_fail: 'route' }],
+      on_gate_fail: [{ when_gate: 'again', route_to: 'a', reset_blocks: [], max_bounces: 2 }],
+    }
+    const { id, end, events, outputs } = await ran({ ...sending(), blocks: [a, b] })
+    expect([end, outputs]).toEqual(['run:completed', { key: `${id}/0/1/1/0` }])
+    expect(events.filter(({ type }) => type === 'step:started')).toHaveLength(4)
+    expect(events.filter(({ type }) => type === 'block:rerouted')).toHaveLength(1)
+  })
+
   test('publishes nothing its gates refuse', async () => {
     const post_gates = [
       { name: 'call', check: { type: 'json_path', port: 'answer', path: '$.call', equals: 'x' }, on_fail: 'fail' },
@@ -290,6 +306,14 @@ describe('a stand-in under way', () => {
     await place.call('stop-run', id, {})
     const events = await place.ended(id)
     expect(events.at(-1)?.type).toBe('run:cancelled')
+  })
+
+  test('is ended in the record when its block alone is stopped', async () => {
+    const id = await place.start(slow('alone'))
+    await begun('alone')
+    await place.call('stop-run', id, { block_id: 'a' })
+    const events = await place.ended(id)
+    expect(events.at(-1)).toMatchObject({ type: 'run:failed', data: { code: 'block_cancelled', block_id: 'a' } })
   })
 
   test('is ended at timeout_ms, which is a try', async () => {
