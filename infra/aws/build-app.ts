@@ -25,6 +25,7 @@ import {
   type ContainersStackProps,
   callPolicy,
   callRights,
+  type DeployedContainer,
   deployedContainers,
   wideFindings,
 } from './native-calls.ts'
@@ -88,7 +89,7 @@ export function buildApp({ app, deploy, settings, dags, steps = [], calls = [], 
   const suppressTemplateIndentation = spread > 0
   const ofApi = { ...stack('api'), names, chosen, built, waf: deploy.waf, suppressTemplateIndentation }
   const api = new ApiStack(app, 'SluiceApi', ofApi)
-  tellOfMachines(machines, { settings, steps, calls, rights })
+  tellOfMachines(machines, { settings, steps, calls, rights, containers })
   machines.addStackDependency(data, 'its functions name the table and the bucket')
   for (const one of tasks) machines.addStackDependency(one, 'its machines hand over their roles')
   for (const one of projects) {
@@ -114,15 +115,22 @@ function toldStep({ name, settings: { grants } }: DeployedStep) {
   return { name, grants: grants.map(({ actions, resources, reason }) => ({ actions, resources, reason })) }
 }
 
+/** And of a container. */
+function toldContainer({ name, settings }: DeployedContainer, tenants: readonly string[]) {
+  const { image, grants, aws } = settings
+  return { name, image, public_ip: aws.public_ip, roles: tenants.length, grants }
+}
+
 interface Told {
   readonly settings: Settings
   readonly steps: readonly DeployedStep[]
   readonly calls: readonly string[]
   readonly rights: readonly CallRight[]
+  readonly containers: readonly DeployedContainer[]
 }
 
 /** What `sluice deploy` says before it asks. */
-function tellOfMachines(machines: MachinesStack, { settings, steps, calls, rights }: Told): void {
+function tellOfMachines(machines: MachinesStack, { settings, steps, calls, rights, containers }: Told): void {
   const { hosts } = settings.http_gates
   // As text: an empty list means none at all, and must not be dropped as nothing.
   if (hosts !== undefined) machines.addMetadata('sluice:egress', JSON.stringify(hosts))
@@ -134,6 +142,10 @@ function tellOfMachines(machines: MachinesStack, { settings, steps, calls, right
   ]
   if (services.length > 0) machines.addMetadata('sluice:services', JSON.stringify(services))
   if (steps.length > 0) machines.addMetadata('sluice:steps', JSON.stringify(steps.map(toldStep)))
+  if (containers.length > 0) {
+    const told = containers.map((container) => toldContainer(container, settings.tenants))
+    machines.addMetadata('sluice:containers', JSON.stringify(told))
+  }
   if (rights.length > 0) machines.addMetadata('sluice:calls', JSON.stringify(toldCalls(calls, rights)))
 }
 
@@ -157,7 +169,7 @@ const ANYWHERE = { AWS_PARTITION: Aws.PARTITION, AWS_REGION: Aws.REGION, AWS_ACC
 function toldCalls(calls: readonly string[], rights: readonly CallRight[]) {
   const read = (text: string) =>
     text.replaceAll(Aws.PARTITION, 'aws').replaceAll(Aws.REGION, 'REGION').replaceAll(Aws.ACCOUNT_ID, 'ACCOUNT')
-  const may = rights.map(({ actions, resources }) => ({ actions, resources: resources.map(read) }))
+  const may = rights.map(({ resources, ...right }) => ({ ...right, resources: resources.map(read) }))
   return { calls: calls.map((name) => name.replaceAll('|', ' ').trim()), grants: may }
 }
 

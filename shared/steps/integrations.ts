@@ -7,6 +7,8 @@ export interface CallRight {
   readonly actions: readonly string[]
   readonly resources: readonly string[]
   readonly conditions?: Readonly<Record<string, Readonly<Record<string, string>>>>
+  /** Why it is as wide as it is, in the operator's words. */
+  readonly reason?: string | undefined
 }
 
 /** Where it is deployed: what ARNs are made of. */

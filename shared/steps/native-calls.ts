@@ -143,6 +143,6 @@ function rightsOfCall(settings: CallsSettings, call: AwsCall, at: DeployedAt): r
   return [...known, ...passed, ...[...own, ...grants].map(rightOfGrant)]
 }
 
-function rightOfGrant({ actions, resources }: StepGrant): CallRight {
-  return { actions, resources }
+function rightOfGrant({ actions, resources, reason }: StepGrant): CallRight {
+  return { actions, resources, ...(reason === undefined ? {} : { reason }) }
 }

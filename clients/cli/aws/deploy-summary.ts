@@ -20,39 +20,62 @@ export function deploySummary(templates: Templates): readonly string[] {
   ]
 }
 
-/** A step of the project as its stack tells it (infra/aws/build-app.ts). */
-export interface DeployedStep {
-  readonly name: string
-  readonly grants: readonly {
-    readonly actions: readonly string[]
-    readonly resources: readonly string[]
-    readonly reason?: string
+/** As the settings grant it, or as it is made from them; `conditions` as in IAM. */
+interface Grant {
+  readonly actions: readonly string[]
+  readonly resources: readonly string[]
+  readonly conditions?: Readonly<Record<string, Readonly<Record<string, string>>>>
+  readonly reason?: string
+}
+
+/** What is deployed of the project itself, as its stack tells it (infra/aws/build-app.ts); absent = none. */
+export interface DeployedProject {
+  readonly steps?: readonly { readonly name: string; readonly grants: readonly Grant[] }[]
+  readonly containers?: readonly {
+    readonly name: string
+    readonly image: string
+    readonly public_ip: boolean
+    /** Of its tasks: one a tenant. */
+    readonly roles: number
+    readonly grants: readonly Grant[]
   }[]
+  /** What documents have AWS do, and what the role of the machines may do for it. */
+  readonly calls?: { readonly calls: readonly string[]; readonly grants: readonly Grant[] }
 }
 
-/** What each step may do besides storing what it makes, as its settings grant it. */
-export function stepLines(steps: readonly DeployedStep[]): readonly string[] {
-  if (steps.length === 0) return []
-  const lines = steps.flatMap(({ name, grants }) => {
-    if (grants.length === 0) return [`  ${name}: nothing`]
-    return grants.map(({ actions, resources, reason }) => {
-      const why = reason === undefined ? '' : ` (${reason})`
-      return `  ${name}: ${actions.join(', ')} on ${resources.join(', ')}${why}`
-    })
-  })
-  return ['', `Steps: ${count(steps.length, 'function')} of the project, and what the settings grant each`, ...lines]
+/** What code of the project, containers and calls of AWS may do. */
+export function projectLines({ steps = [], containers = [], calls }: DeployedProject): readonly string[] {
+  return [
+    ...section(
+      `Steps: ${count(steps.length, 'function')} of the project, and what the settings grant each`,
+      steps.flatMap(({ name, grants }) => grantedTo(name, grants)),
+    ),
+    ...section(
+      `Containers: ${count(containers.length, 'task')} of Fargate, and what the settings grant each besides its own files`,
+      containers.flatMap(({ name, image, public_ip, roles, grants }) => [
+        `  ${name}: ${image}, ${count(roles, 'role')}${public_ip ? ', with a public address' : ''}`,
+        ...grantedTo(name, grants),
+      ]),
+    ),
+    ...section(
+      `Calls that machines make themselves: ${calls?.calls.join('; ')}. For them their role may`,
+      (calls?.grants ?? []).map((grant) => `  ${grantWords(grant)}`),
+    ),
+  ]
 }
 
-/** What documents have AWS do, and what the role of the machines may do for it (infra/aws/build-app.ts). */
-export interface DeployedCalls {
-  readonly calls: readonly string[]
-  readonly grants: DeployedStep['grants']
+function section(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : ['', title, ...lines]
 }
 
-export function callLines(told: DeployedCalls | undefined): readonly string[] {
-  if (told === undefined) return []
-  const lines = told.grants.map(({ actions, resources }) => `  ${actions.join(', ')} on ${resources.join(', ')}`)
-  return ['', `Calls that machines make themselves: ${told.calls.join('; ')}. For them their role may`, ...lines]
+function grantedTo(name: string, grants: readonly Grant[]): readonly string[] {
+  return grants.length === 0 ? [`  ${name}: nothing`] : grants.map((grant) => `  ${name}: ${grantWords(grant)}`)
+}
+
+function grantWords({ actions, resources, conditions = {}, reason }: Grant): string {
+  const only = Object.values(conditions).flatMap((of) => Object.entries(of).map(([key, value]) => `${key} is ${value}`))
+  const narrowed = only.length === 0 ? '' : ` where ${only.join(' and ')}`
+  return `${actions.join(', ')} on ${resources.join(', ')}${narrowed}${reason === undefined ? '' : ` (${reason})`}`
 }
 
 export function allResources(templates: Templates): Readonly<Record<string, TemplateResource>> {

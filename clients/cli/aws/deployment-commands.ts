@@ -9,7 +9,7 @@ import { Refused, usageError } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText, plainText } from '../terminal/text.ts'
 import type { AwsAccount } from './aws-account.ts'
-import { allResources, callLines, deploySummary, stepLines, type Templates } from './deploy-summary.ts'
+import { allResources, deploySummary, projectLines, type Templates } from './deploy-summary.ts'
 import type { LoggedLine } from './find-logs.ts'
 
 interface DeployOptions extends StageOptions {
@@ -35,7 +35,7 @@ async function deploy(session: Session, { stage: given, yes, profile, region }: 
   await withSynthesis(stage, { profile, env }, async ({ templates, egress, documentStacks, cdk, ...told }) => {
     const parameters = await account.parameters(`sluice-${stage}-machines`)
     if (parameters !== undefined) requireSameLayout(stage, documentStacks, Number(parameters[LAYOUT] ?? 0))
-    const summary = [...deploySummary(templates), ...stepLines(told.steps ?? []), ...callLines(told.calls)]
+    const summary = [...deploySummary(templates), ...projectLines(told)]
     for (const line of [...summary, '', ...documentCosts(), '', egressLine(egress, told.services)]) session.say(line)
     await checkConcurrency(session, templates, account)
     await agree(session, yes === true, `Deploy stage ${stage}?`)

@@ -4,19 +4,15 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Refused } from '../terminal/refused.ts'
-import type { DeployedCalls, DeployedStep, Templates } from './deploy-summary.ts'
+import type { DeployedProject, Templates } from './deploy-summary.ts'
 
 /** One synthesis of a stage: what is shown of it is what is deployed. */
-interface Synthesis {
+interface Synthesis extends DeployedProject {
   readonly templates: Templates
   /** The only hosts gates and webhooks may reach, empty = none; absent = any public one. */
   readonly egress?: readonly string[]
   /** Services the settings name, with their hosts: asked whatever `egress` says; absent = none. */
   readonly services?: readonly string[]
-  /** Steps of the project, and what each may do there; absent = none. */
-  readonly steps?: readonly DeployedStep[]
-  /** What documents have AWS call; absent = nothing. */
-  readonly calls?: DeployedCalls
   /** Stacks that share the machines of documents (`sluice:document_stacks`). */
   readonly documentStacks: number
   /** `cdk` on what was synthesized, without synthesizing again. */
@@ -45,6 +41,7 @@ export async function withSynthesis(
 const EGRESS = 'sluice:egress'
 const SERVICES = 'sluice:services'
 const STEPS = 'sluice:steps'
+const CONTAINERS = 'sluice:containers'
 const CALLS = 'sluice:calls'
 /** Parameter of the stacks with machines (infra/aws/documents-stack.ts). */
 export const LAYOUT = 'DocumentStacks'
@@ -58,6 +55,7 @@ export function readTemplates(folder: string): Omit<Synthesis, 'cdk'> {
   const egress = told(EGRESS)
   const services = told(SERVICES)
   const steps = told(STEPS)
+  const containers = told(CONTAINERS)
   const calls = told(CALLS)
   const layout = read.map(([, { Parameters }]) => Parameters?.[LAYOUT]?.Default).find((number) => number !== undefined)
   return {
@@ -66,6 +64,7 @@ export function readTemplates(folder: string): Omit<Synthesis, 'cdk'> {
     ...(egress !== undefined && { egress: JSON.parse(egress) }),
     ...(services !== undefined && { services: JSON.parse(services) }),
     ...(steps !== undefined && { steps: JSON.parse(steps) }),
+    ...(containers !== undefined && { containers: JSON.parse(containers) }),
     ...(calls !== undefined && { calls: JSON.parse(calls) }),
   }
 }
