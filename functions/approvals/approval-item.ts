@@ -142,6 +142,8 @@ async function questionAboutCall(
     binding_ref,
     ...(await questionChanges(call)),
     ...decided,
+    tool: tool.use,
+    ...(tool.approval?.allow_rest === true ? { allow_rest: true } : {}),
     edit_types: Object.fromEntries(policy.edit.map((port) => [port, block.inputs[port]?.type ?? 'json'])),
     // A call nobody answered for is not made; the model is told so.
     on_timeout: 'reject',

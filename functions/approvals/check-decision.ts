@@ -23,6 +23,8 @@ export interface StoredDecision {
   readonly edits_ref?: string
   readonly edits_hash?: string
   readonly iterate?: RestartMode
+  readonly rest?: true
+  readonly stop?: true
 }
 
 /**
@@ -54,6 +56,7 @@ export async function checkDecision(
   requireWord(item, decision)
   const iterate = iterationOf(item, decision)
   requireReason(item, decision, iterate)
+  requireCall(item, decision)
   const isEdited = Object.keys(decision.edits ?? {}).length > 0
   const edits = isEdited ? await checkEdits(world, run, item, decision) : undefined
   const put = (text: string) => world.objects.put(run.tenant, Buffer.from(text))
@@ -61,6 +64,26 @@ export async function checkDecision(
     ...(feedback === undefined ? {} : { feedback_ref: (await put(feedback)).ref }),
     ...(edits === undefined ? {} : { edits_ref: (await put(edits)).ref, edits_hash: sha256(edits) }),
     ...(iterate === undefined ? {} : { iterate }),
+    ...whatFollows(decision),
+  }
+}
+
+function whatFollows({ allow_rest, stop }: Decision): Pick<StoredDecision, 'rest' | 'stop'> {
+  return { ...(allow_rest === true ? { rest: true } : {}), ...(stop === true ? { stop: true } : {}) }
+}
+
+/** What only a call of an agent's tool can be answered with. */
+function requireCall({ id, about, allow_rest }: ApprovalItem, given: Decision): void {
+  if (given.allow_rest === true && (allow_rest !== true || given.decision !== 'approve')) {
+    const why = allow_rest === true ? 'only a yes does that' : 'its document has no allow_rest: true'
+    throw unprocessable(
+      'allow_rest_not_allowed',
+      `Cannot allow the tool for the rest of the run with approval "${id}": ${why}.`,
+    )
+  }
+  if (given.stop === true && (about !== 'call' || given.decision !== 'reject')) {
+    const why = about === 'call' ? 'only a rejection does that' : 'it is about no call of a tool'
+    throw unprocessable('stop_not_allowed', `Cannot stop the agent with approval "${id}": ${why}.`)
   }
 }
 

@@ -219,7 +219,7 @@ function decidedApproval(
 ): HeadApproval {
   const by = principalName(principal)
   const vote = toVote({ by, person: otherName(principal), via: principal.via ?? 'api', declared }, at)
-  const { feedback_ref, edits_ref, iterate } = stored
+  const { feedback_ref, edits_ref } = stored
   const isYes = decision.decision !== 'reject'
   const need = item.quorum ?? 1
   const votes = isYes && need > 1 ? { votes: [...(approval.votes ?? []), vote] } : {}
@@ -232,7 +232,16 @@ function decidedApproval(
     ...decisionFields(vote),
     ...(feedback_ref === undefined ? {} : { feedback_ref }),
     ...(edits_ref === undefined ? {} : { edits_ref }),
+    ...whatFollows(stored),
+  }
+}
+
+/** What besides a yes or no follows from a decision. */
+function whatFollows({ iterate, rest, stop }: StoredDecision) {
+  return {
     ...(iterate === undefined ? {} : { iterate }),
+    ...(rest === undefined ? {} : { rest }),
+    ...(stop === undefined ? {} : { stop }),
   }
 }
 
@@ -242,7 +251,7 @@ function decidedEvent(
   set: HeadApproval,
   now: number,
 ): NewEvent {
-  const { feedback_ref, edits_ref, edits_hash, iterate } = stored
+  const { feedback_ref, edits_ref, edits_hash } = stored
   const people = peopleOf(world.settings)
   const person = otherName(principal)
   const data: EventData<'approval:decided'> = {
@@ -262,7 +271,7 @@ function decidedEvent(
     policy_hash: policyHash(item, approval, people),
     ...(edits_ref === undefined ? {} : { edits_ref }),
     ...(edits_hash === undefined ? {} : { edits_hash }),
-    ...(iterate === undefined ? {} : { iterate }),
+    ...whatFollows(stored),
   }
   return { type: 'approval:decided', block_id: item.block_id, data }
 }

@@ -132,9 +132,10 @@ function graceOf({ requested_at, expires_at }: ApprovalItem): string {
 }
 
 function openApproval(item: ApprovalItem): HeadApproval {
-  const { block, expires_at, digest, about, requested_at } = item
+  const { block, expires_at, digest, about, requested_at, tool } = item
   const next = nextReminderOrEscalation(item, {}, Date.parse(requested_at))
-  return { block, status: 'pending', expires_at, digest, ...(about === undefined ? {} : { about }), ...next }
+  const asked = { ...(about === undefined ? {} : { about }), ...(tool === undefined ? {} : { tool }) }
+  return { block, status: 'pending', expires_at, digest, ...asked, ...next }
 }
 
 function requestedEvent(item: ApprovalItem): NewEvent {

@@ -234,7 +234,7 @@ export interface OpenQuestion extends AskedNote {
 /** What a person made of a question in the middle of an attempt. */
 export type PersonAnswer =
   | { readonly kind: 'yes'; readonly approval_id: string; readonly approval: HeadApproval; readonly words: string }
-  | { readonly kind: 'no'; readonly code: 'ask_rejected' | 'ask_expired'; readonly reason: string }
+  | { readonly kind: 'no'; readonly code: 'ask_rejected' | 'ask_expired' | 'agent_stopped'; readonly reason: string }
 
 /** Bytes the run may still store. Fault LimitExceeded storage_quota: none. */
 export async function roomOf({ storage, world, head }: BlockCall): Promise<number> {

@@ -291,7 +291,8 @@ async function answerFrom(
   const words = await wordsOf(call, approval)
   if (approval.status === 'approved') return { kind: 'yes', approval_id, approval, words }
   const told = words === '' ? '' : `: ${words}`
-  return { kind: 'no', code: 'ask_rejected', reason: shortRedacted(`${earlierDecisionWords(approval)}${told}`) }
+  const code = approval.stop === true ? 'agent_stopped' : 'ask_rejected'
+  return { kind: 'no', code, reason: shortRedacted(`${earlierDecisionWords(approval)}${told}`) }
 }
 
 /** What the person wrote, as far as a reason has room for it; the whole text lies in the object store. */

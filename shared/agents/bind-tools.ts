@@ -1,6 +1,6 @@
 import type { Dag, ToolPin, ToolUse } from '../dag/dag.ts'
 import { sha256 } from '../text/hash.ts'
-import { canonicalJson, type Json } from '../text/json.ts'
+import { canonicalJson } from '../text/json.ts'
 import { type ActingBlock, isActing } from './agent-items.ts'
 
 /** What a place says of the tools of a document, by their `use`. */

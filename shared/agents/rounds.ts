@@ -15,7 +15,11 @@ export type NextRound =
   /** A turn that called nothing. */
   | { readonly kind: 'answer'; readonly turn: number }
   /** A bound is reached with calls made and no answer. */
-  | { readonly kind: 'bound'; readonly turn: number; readonly bound: 'max_turns' | 'max_refused' | 'max_calls' }
+  | {
+      readonly kind: 'bound'
+      readonly turn: number
+      readonly bound: 'max_turns' | 'max_refused' | 'max_calls' | 'stopped_by_person'
+    }
 
 /** The newest turn there is anything of; undefined: none has begun. */
 export function lastTurn(ends: ItemEnds): number | undefined {
@@ -31,6 +35,8 @@ interface Standing {
   readonly max_refused: number
   /** Calls so far that a gate or a person refused. */
   readonly refused: number
+  /** A person said no to a call, and to everything after it. */
+  readonly stopped: boolean
 }
 
 function callsOf(ends: ItemEnds): number {
@@ -48,6 +54,7 @@ export function nextRound({ ends, first, ...most }: Standing, record: TurnRecord
   const left = calls.filter((call) => ends.get(callItem(turn, call)) === undefined)
   if (left.length > 0) return { kind: 'calls', turn, calls: left }
   if (calls.length === 0) return { kind: 'answer', turn }
+  if (most.stopped) return { kind: 'bound', turn, bound: 'stopped_by_person' }
   if (most.refused > most.max_refused) return { kind: 'bound', turn, bound: 'max_refused' }
   if (callsOf(ends) >= LIMITS.agent_calls) return { kind: 'bound', turn, bound: 'max_calls' }
   if (turn - first + 1 >= most.max_turns) return { kind: 'bound', turn, bound: 'max_turns' }

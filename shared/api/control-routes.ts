@@ -29,6 +29,13 @@ const DecisionSchema = z
       )
       .optional()
       .describe('With approve: new values of inputs the block lets be edited'),
+    allow_rest: z
+      .boolean()
+      .optional()
+      .describe(
+        'With approve, of a call of a tool that has allow_rest: nobody is asked before later calls of it in this run',
+      ),
+    stop: z.boolean().optional().describe('With reject, of a call of a tool: its agent does nothing more'),
     iterate: z.boolean().optional().describe('With reject and on_reject: iterate; false = the block fails'),
     restart_mode: z
       .enum(RESTART_MODES)

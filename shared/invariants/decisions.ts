@@ -221,7 +221,7 @@ function problemsOf(
   }
 }
 
-const ASK_REFUSED: ReadonlySet<string> = new Set(['ask_rejected', 'ask_expired'])
+const ASK_REFUSED: ReadonlySet<string> = new Set(['ask_rejected', 'ask_expired', 'agent_stopped'])
 
 function waiverProblems(
   { gate, phase, facts }: EventData<'block:gate'>,

@@ -297,6 +297,8 @@ const DATA = {
     edits_hash: text.optional(),
     edits_ref: text.optional(),
     iterate: z.enum(RESTART_MODES).optional(),
+    rest: z.literal(true).optional(),
+    stop: z.literal(true).optional(),
   }),
   /** Somebody's word on it that did not count: it stays open. Of a run the first hundred are recorded. */
   'approval:refused': z.strictObject({

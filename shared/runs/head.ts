@@ -33,6 +33,12 @@ export interface HeadApproval {
   readonly escalated?: true
   /** Rejected with the wish for another run in place of this one. */
   readonly iterate?: RestartMode
+  /** Of a call of an agent: the tool, as its document names it. */
+  readonly tool?: string
+  /** Nobody is asked before later calls of that tool. */
+  readonly rest?: true
+  /** Rejected, and its agent is to do nothing more. */
+  readonly stop?: true
 }
 
 /** `dispatch`: of a block, before its work; the others come up in the middle of an attempt (asks). */

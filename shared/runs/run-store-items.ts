@@ -115,6 +115,10 @@ export interface ApprovalItem {
   readonly edit?: readonly string[]
   /** Of an agent's call: the types of what may be edited, which no document says. */
   readonly edit_types?: Readonly<Record<string, PortType>>
+  /** Of an agent's call: the tool, as its document names it. */
+  readonly tool?: string
+  /** Who says yes may say it for every later call of the tool. */
+  readonly allow_rest?: true
   /** Absent = fail. */
   readonly on_reject?: ApprovalPolicy['on_reject']
   /** The gates asked about, with their reasons. */

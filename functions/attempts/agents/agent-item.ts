@@ -72,7 +72,7 @@ async function callToMake(call: BlockCall, asking: Asking): Promise<CallToMake> 
     return { args, obstacles: [refusal('max_calls', reason)] }
   }
   const isEdited = Object.keys(edits).length > 0
-  const asks = isEdited ? [] : obstaclesThatAsk(whole, record, tool, args)
+  const asks = isEdited ? [] : obstaclesThatAsk(whole, record, { tool, args, allowed: isAllowedForRest(call, tool) })
   return { args, obstacles: asks, ...(tool.use === 'ask_person' ? { fields: formFields(args) } : {}) }
 }
 
@@ -119,12 +119,29 @@ async function argumentProblem(
   return checked.valid ? undefined : `the arguments do not fit: ${checked.errors.slice(0, 5).join('; ')}`
 }
 
+interface Wanted {
+  readonly tool: ToolUse
+  readonly args: Readonly<Record<string, Json>>
+  /** A person let the tool be called for the rest of the run. */
+  readonly allowed: boolean
+}
+
+/** One that was asked about itself stays asked about. */
+function isAllowedForRest({ head, block, item }: BlockCall, { use }: ToolUse): boolean {
+  const wasAsked = Object.entries(head.approvals).some(
+    ([id, of]) => of.block === block.index && questionItem(id) === item,
+  )
+  if (wasAsked) return false
+  return Object.values(head.approvals).some(
+    ({ rest, tool, status }) => rest === true && tool === use && status === 'approved',
+  )
+}
+
 /** What a person has to be asked about. */
 function obstaclesThatAsk(
   { agent }: ActingBlock,
   { tainted }: TurnRecord,
-  tool: ToolUse,
-  args: Readonly<Record<string, Json>>,
+  { tool, args, allowed }: Wanted,
 ): readonly Obstacle[] {
   if (tool.use === 'ask_person') {
     return [{ name: 'approval', reason: String(args.question ?? ''), on_fail: 'ask' }]
@@ -136,7 +153,9 @@ function obstaclesThatAsk(
     ...(isTainted
       ? [{ name: 'untrusted', reason: why, on_fail: taint === 'forbid' ? ('fail' as const) : ('ask' as const) }]
       : []),
-    ...(isAsked(tool, args) ? [{ name: 'approval', reason: approvalPrompt(tool, args), on_fail: 'ask' as const }] : []),
+    ...(!allowed && isAsked(tool, args)
+      ? [{ name: 'approval', reason: approvalPrompt(tool, args), on_fail: 'ask' as const }]
+      : []),
   ]
 }
 

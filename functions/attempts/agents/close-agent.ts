@@ -91,6 +91,7 @@ const BOUNDS = {
   max_turns: ({ max_turns }: ActingBlock['agent']['acting']) => `not done after ${max_turns} turns (max_turns)`,
   max_refused: ({ max_refused }: ActingBlock['agent']['acting']) =>
     `more than ${max_refused} of its calls were refused (max_refused)`,
+  stopped_by_person: () => 'a person said no to a call, and stopped it',
   max_calls: () => `not done after ${LIMITS.agent_calls} calls`,
 } as const
 

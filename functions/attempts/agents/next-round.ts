@@ -12,7 +12,7 @@ import { askUnlessOver, type PreparedAttempt, prepareAttempt } from '../prepare.
 import { endFromCache } from '../reuse.ts'
 import { endLostForGood } from '../try-block.ts'
 import { readTurn } from './agent-item.ts'
-import { type Rounds, readRounds, refusedCalls } from './read-rounds.ts'
+import { isStoppedByPerson, type Rounds, readRounds, refusedCalls } from './read-rounds.ts'
 
 /** What the machine runs next of an agent: an item, and which states are its. */
 interface ItemToRun {
@@ -99,7 +99,8 @@ export async function standingOf(call: BlockCall, block: ActingBlock, begun: Beg
   const turn = lastTurn(rounds.ends)
   const record = turn === undefined ? undefined : await readTurn(await readHead(call), turn)
   const refused = refusedCalls(rounds, first)
-  const next = nextRound({ ends: rounds.ends, first, max_turns, max_refused, refused }, record)
+  const stopped = isStoppedByPerson(rounds)
+  const next = nextRound({ ends: rounds.ends, first, max_turns, max_refused, refused, stopped }, record)
   if (next.kind !== 'answer' || !(await mayRepair(call, block, { first, turn: next.turn }, record))) {
     return { next, rounds, record }
   }

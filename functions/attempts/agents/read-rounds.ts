@@ -18,7 +18,13 @@ export interface Rounds {
 }
 
 /** Codes of calls that were not let through: by a gate, a bound or a person. */
-const REFUSED: ReadonlySet<string> = new Set(['pre_gate_failed', 'post_gate_failed', 'ask_rejected', 'ask_expired'])
+const REFUSED: ReadonlySet<string> = new Set([
+  'pre_gate_failed',
+  'post_gate_failed',
+  'ask_rejected',
+  'ask_expired',
+  'agent_stopped',
+])
 
 export async function readRounds(call: Pick<BlockCall, 'world' | 'run' | 'block' | 'epoch'>): Promise<Rounds> {
   const { world, run, block, epoch } = call
@@ -37,6 +43,11 @@ export function refusedCalls({ projections }: Rounds, first: number): number {
   return [...projections].filter(([item, { state, failure }]) => {
     return readAgentItem(item).turn >= first && state === 'failed' && REFUSED.has(failure?.code ?? '')
   }).length
+}
+
+/** A person said no to a call, and to everything after it. */
+export function isStoppedByPerson({ projections }: Rounds): boolean {
+  return [...projections.values()].some(({ failure }) => failure?.code === 'agent_stopped')
 }
 
 /** The turns before one, in order, and what their calls came to. */

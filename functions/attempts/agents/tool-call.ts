@@ -11,9 +11,9 @@ import { readMcpUse } from '../../../shared/tools/settings.ts'
 import { readOwnProjection } from '../../record/projections.ts'
 import type { Dispatch, Produced } from '../attempt-outcome.ts'
 import { appendBase, type BlockCall, callKey, eventBase, laneOwnerOf, readHead } from '../block-call.ts'
+import { begunItems, readStoredInputs } from '../inputs.ts'
 import { isOnce } from '../lost-step.ts'
 import { questionAnswer } from '../question.ts'
-import { begunItems, readStoredInputs } from '../inputs.ts'
 import { type BuiltinCall, type CalledBuiltin, callBuiltin } from './builtin-tools.ts'
 
 /** A call that a function makes itself: of a server's tool, or of one of ours. */
@@ -43,7 +43,8 @@ async function makeCall(
 ): Promise<Readonly<Record<string, Json>>> {
   const { tool } = requireToolCall(acting)
   if (tool.use === 'ask_person') return questionAnswer(call)
-  if (tool.kind === 'builtin') return answerOf(await callBuiltin(builtinName(tool), values, ownCall(call, acting, attempt, signal)))
+  if (tool.kind === 'builtin')
+    return answerOf(await callBuiltin(builtinName(tool), values, ownCall(call, acting, attempt, signal)))
   const { server, tool: name } = readMcpUse(tool.use)
   const key = callKey(call, attempt, 0)
   const expected = tool.pin ?? { description: '', input_schema: {}, hash: '' }

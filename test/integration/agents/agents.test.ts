@@ -248,6 +248,42 @@ describe('an agent that acts', () => {
   })
 })
 
+describe('a person who is asked', () => {
+  const approval = { allow_rest: true }
+  const tools = [{ use: 'artifact.write', approval }]
+
+  test('allows a tool for the rest of the run, where the document lets them', async () => {
+    const { place, asked } = await scripted((turn) => (turn < 3 ? { calls: [write(`${turn}.md`)] } : 'Done.'))
+    const id = await place.start(document({ tools }), started)
+    expect(await decided(place, id, { decision: 'approve', allow_rest: true })).toBe(200)
+    const events = await place.ended(id)
+    expect(events.at(-1)).toMatchObject({ type: 'run:completed' })
+    expect(events.filter(({ type }) => type === 'approval:requested')).toHaveLength(1)
+    expect(asked).toHaveLength(4)
+    await expectSound(place, id)
+  })
+
+  test('may not where it does not', async () => {
+    const { place } = await scripted((turn) => (turn === 0 ? { calls: [write('a.md')] } : 'Done.'))
+    const id = await place.start(document({ tools: [{ use: 'artifact.write', approval: true }] }), started)
+    expect(await decided(place, id, { decision: 'approve', allow_rest: true })).toBe(422)
+    expect(await decided(place, id, { decision: 'approve' })).toBe(200)
+    await place.ended(id)
+    await expectSound(place, id)
+  })
+
+  test('says no and stops the agent', async () => {
+    const { place, asked } = await scripted(() => ({ calls: [write('a.md')] }))
+    const id = await place.start(document({ tools }), started)
+    expect(await decided(place, id, { decision: 'reject', feedback: 'enough', stop: true })).toBe(200)
+    const events = await place.ended(id)
+    const failed = events.find(({ type, item }) => type === 'block:failed' && item === undefined)
+    expect(failed?.data).toMatchObject({ code: 'stopped_by_person' })
+    expect(asked).toHaveLength(1)
+    await expectSound(place, id)
+  })
+})
+
 describe('what others wrote', () => {
   const script = (turn: number, request: DispatchRequest): Said => {
     if (turn === 0) return { calls: [['artifact__read', { name: 'mail.txt' }]] }
