@@ -258,11 +258,9 @@ function standsOn({ decisions, decisions_ref }: Pick<PreparedAttempt, 'decisions
 /** Items begin with the last append of the claim: the one of the pre-gates' verdicts, if there are any. */
 function openingOf(
   { block }: BlockCall,
-  { items, failure }: PreparedAttempt,
+  { items, failure, keeps_items = false }: PreparedAttempt,
 ): Pick<Append, 'open_items'> | Record<never, never> {
-  // An agent that is tried again goes on from the turns it had.
-  const goes_on = (items?.turn ?? 0) > 0
-  return items === undefined || goes_on || failure !== undefined ? {} : { open_items: { block: block.index } }
+  return items === undefined || keeps_items || failure !== undefined ? {} : { open_items: { block: block.index } }
 }
 
 /**

@@ -35,6 +35,8 @@ export interface PreparedAttempt extends BlockInputs {
   readonly items?: { readonly count: number; readonly inputs_ref: string; readonly turn?: number }
   /** The arguments of an agent's call, stored: its record names them. */
   readonly args_ref?: string
+  /** An agent that is tried again goes on from the turns it had: their lanes stay. */
+  readonly keeps_items?: boolean
   /** Its `when` is not true: it is skipped instead of claimed. */
   readonly unwanted?: true
   /** A result of the run that this one retries stands in for the work. */

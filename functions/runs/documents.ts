@@ -1,4 +1,3 @@
-import { bindTools, type ToolPins, toolsOf } from '../../shared/agents/bind-tools.ts'
 import type { StartRunBody } from '../../shared/api/start-run-route.ts'
 import { documentChange, undeployedDocument } from '../../shared/approvals/find-run-changes.ts'
 import type { Dag } from '../../shared/dag/dag.ts'
@@ -12,8 +11,6 @@ import type { Meta } from '../../shared/runs/run-store.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import type { KnownSteps } from '../../shared/steps/described-step.ts'
 import { unknownDocument } from '../../shared/text/wording.ts'
-import { BUILTIN_TOOLS } from '../../shared/tools/builtin-tools.ts'
-import { toolHash } from '../../shared/tools/tool-pin.ts'
 import type { World } from '../../shared/world.ts'
 
 /** The document a start request gives or names, bound to this place. */
@@ -76,18 +73,6 @@ async function boundOrNothing(
   }
 }
 
-async function describeTools(dag: Dag): Promise<ToolPins> {
-  return new Map(
-    toolsOf(dag).flatMap(({ use }) => {
-      const tool = BUILTIN_TOOLS[use]
-      if (tool === undefined) return []
-      const { description, input_schema, outputs } = tool
-      const hash = toolHash({ name: use, description, input_schema })
-      return [[use, { description, input_schema, outputs, hash }] as const]
-    }),
-  )
-}
-
 type DocumentText = NonNullable<StartRunBody['dag']>
 
 /** What checking a document needs. */
@@ -121,9 +106,7 @@ export async function bindDocument(
       parsed.errors.map((error) => ({ ...error })),
     )
   const bound = bindAgents(parsed.dag, routing, steps)
-  const gated = bound.ok
-    ? bindTaskGates(bindTools(bound.dag, await describeTools(bound.dag)), routing, parsed.project)
-    : bound
+  const gated = bound.ok ? bindTaskGates(bound.dag, routing, parsed.project) : bound
   if (!gated.ok) throw invalidDag(name, gated.issues)
   requireAddress(gated.dag, routing)
   const scripts = parsed.project === undefined ? new Map<string, string>() : scriptsOf(parsed.project)

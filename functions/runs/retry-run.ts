@@ -1,3 +1,4 @@
+import { isActing } from '../../shared/agents/agent-items.ts'
 import { LINEAGE_ROUTES, type RetryRunBody } from '../../shared/api/lineage-routes.ts'
 import { documentChange, undeployedDocument } from '../../shared/approvals/find-run-changes.ts'
 import { NOT_DEPLOYED } from '../../shared/approvals/run-change-lines.ts'
@@ -11,7 +12,7 @@ import { targetInputs } from '../../shared/goals/bind-contract.ts'
 import { runInputsRead } from '../../shared/runs/block-inputs.ts'
 import { blockOutcome, type Head } from '../../shared/runs/head.ts'
 import { runApiPaths } from '../../shared/runs/ids.ts'
-import type { RunGoal, RunKey } from '../../shared/runs/run-store.ts'
+import type { KeptTurns, RunGoal, RunKey } from '../../shared/runs/run-store.ts'
 import { canonicalJson, type Json } from '../../shared/text/json.ts'
 import { listed, suggest } from '../../shared/text/wording.ts'
 import type { World } from '../../shared/world.ts'
@@ -78,6 +79,7 @@ async function orderRetry(
   // Those of the run stay frozen as they are; an edited document has its tools of today. Whoever may not retry asks no server.
   const dag = body.dag === undefined ? bound.dag : await pinTools(world, run.tenant, bound.dag)
   const again = blocksAgain(dag, body.from_block)
+  const transcript = await keptTurns(world, { run, old, dag }, body)
   const values = await retriedValues(world, principal, { run, old, dag })
   const overrides = { ...values.overrides, ...body.overrides }
   const documents = await childDocuments(world, run.tenant, dag)
@@ -106,7 +108,7 @@ async function orderRetry(
       ...told,
       ...(await editedOf(world, run, old, bound)),
       options: { ...options, ...body.options },
-      retry_of: { run_id: run.run_id, again },
+      retry_of: { run_id: run.run_id, again, ...transcript },
       root: old.meta.root ?? run.run_id,
       ...(continues === undefined ? {} : { continues }),
       ...goalOf(goal, kept === undefined ? undefined : old.meta.goal),
@@ -197,6 +199,37 @@ function blocksAgain(dag: Dag, from: string | undefined): readonly string[] {
   const more = ids.length > NAMED ? ` and ${ids.length - NAMED} more` : ''
   const message = `Cannot retry from block "${from}": DAG "${dag.name}" has ${listed(ids.slice(0, NAMED))}${more}.${hint}`
   throw new Fault('NotFound', 'unknown_block', message)
+}
+
+/**
+ * The turns of the earlier run that an agent goes on behind. Faults InvalidInput turns_without_agent (no agent that calls
+ * tools), turn_not_there.
+ */
+async function keptTurns(
+  world: Pick<World, 'runs'>,
+  { run, old, dag }: { readonly run: RunKey; readonly old: Pinned; readonly dag: Dag },
+  { from_block: id, keep_turns: turns, say }: RetryRunBody,
+): Promise<{ readonly transcript?: KeptTurns }> {
+  if (turns === undefined && say === undefined) return {}
+  const index = old.index.get(id ?? '')
+  const acts = dag.blocks.some((block) => block.id === id && isActing(block))
+  if (id === undefined || turns === undefined || index === undefined || !acts || !isActing(old.dag.blocks[index])) {
+    const message =
+      'Cannot keep turns: keep_turns goes with from_block, the id of a block whose agent calls tools, and say goes with keep_turns.'
+    throw new Fault('InvalidInput', 'turns_without_agent', message, { status: 422 })
+  }
+  const kept = old.meta.retry_of?.transcript
+  const before = kept?.block === id ? kept.turns : 0
+  const items = await world.runs.itemProjections(run, index)
+  const own = items.flatMap(({ item = 0, state }) =>
+    state === 'completed' && item % 100 === 0 ? [item / 100 + 1] : [],
+  )
+  const there = Math.max(before, 0, ...own)
+  if (turns > there) {
+    const message = `Cannot keep ${turns} turns of block "${id}": run "${run.run_id}" has ${there}. \`sluice run transcript ${run.run_id} ${id}\` shows them.`
+    throw new Fault('InvalidInput', 'turn_not_there', message, { status: 422 })
+  }
+  return { transcript: { block: id, turns, ...(say === undefined ? {} : { say }) } }
 }
 
 type Values = Readonly<Record<string, Json>>

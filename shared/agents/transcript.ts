@@ -48,10 +48,15 @@ export function conversationOf(
   ])
 }
 
+/** A tool that the document does not have any more, of an earlier run, is one of others. */
+function isUntrusted(acting: Acting, tool: string): boolean {
+  return toolNamed(acting, tool)?.untrusted ?? true
+}
+
 const NO_END: CallEnd = { text: 'It did not end.', is_error: true }
 
 function toolMessage(acting: Acting, { id, tool }: AskedCall, end: CallEnd = NO_END): Message {
-  const isData = toolNamed(acting, tool)?.untrusted === true && !end.is_error
+  const isData = isUntrusted(acting, tool) && !end.is_error
   return { role: 'tool', id, tool, text: isData ? framed(tool, end.text) : end.text, is_error: end.is_error }
 }
 
@@ -74,7 +79,7 @@ export function isTainted(acting: Acting, turns: readonly PastTurn[], ends: Read
   return turns.some(({ turn, record }) =>
     record.calls.some(({ tool }, index) => {
       const end = ends.get(callItem(turn, index + 1))
-      return toolNamed(acting, tool)?.untrusted === true && end !== undefined && !end.is_error
+      return isUntrusted(acting, tool) && end !== undefined && !end.is_error
     }),
   )
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { LIMITS } from '../limits.ts'
 import { StoredValueSchema } from '../runs/event.ts'
 import { type RouteSchema, RunParamsSchema } from './route-schema.ts'
 import { DocumentSchema, MADE_RUN, RUN_VALUES, UnpricedSchema } from './route-schema-parts.ts'
@@ -10,6 +11,15 @@ export const RetryRunBodySchema = z.strictObject({
     .regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, 'a block id is a letter, then letters, digits, _ or -')
     .optional()
     .describe('This block and all that depend on it begin again; without it, what did not complete does'),
+  keep_turns: z
+    .int()
+    .min(1)
+    .max(LIMITS.agent_turns)
+    .optional()
+    .describe(
+      'Of from_block, whose agent calls tools: it goes on after this turn of the earlier run, with all it said and saw',
+    ),
+  say: text.min(1).max(10_000).optional().describe('What the agent is told where it goes on; with keep_turns'),
   dag: DocumentSchema.describe('An edited document; without it, the one the earlier run was pinned to'),
   ...RUN_VALUES,
 })

@@ -83,7 +83,7 @@ export interface Meta extends RunKey {
   /** The run this one goes on from. */
   readonly continues?: string
   /** The run whose completed results stand in for dispatches of this one, but for the blocks that begin `again`. */
-  readonly retry_of?: { readonly run_id: string; readonly again: readonly string[] }
+  readonly retry_of?: { readonly run_id: string; readonly again: readonly string[]; readonly transcript?: KeptTurns }
   /** The run this one takes the place of: somebody rejected what it asked, with words to go on from. */
   readonly iterates?: {
     readonly run_id: string
@@ -160,6 +160,15 @@ interface RunLog {
   events(run: RunKey, since: number, limit: number): Promise<readonly RunEvent[]>
   /** How far the hash chain is closed: seq of its last event, and the hash there. All of it once an ended run is at rest. */
   sealed(run: RunKey): Promise<{ readonly seq: number; readonly hash: string } | undefined>
+}
+
+/** Turns of an earlier run's agent that the same block of this one begins behind. */
+export interface KeptTurns {
+  readonly block: string
+  /** How many, from the first. */
+  readonly turns: number
+  /** What the agent is told before its next turn. */
+  readonly say?: string
 }
 
 /** Items beside HEAD. They may only be written for a run that was created. */

@@ -11,6 +11,7 @@ import { startAndWatch, startOnly } from './start-and-watch.ts'
 
 interface RetryOptions extends TargetOptions {
   readonly from?: string
+  readonly say?: string
   readonly input?: readonly string[]
   readonly contextJson?: string
   readonly dag?: string
@@ -22,7 +23,11 @@ export function addRetry(parent: Command, session: Session, hidden?: CommandOpti
   const words = 'start a linked run that takes over what an ended one completed; nothing is paid for twice'
   withTargetOptions(parent.command('retry', hidden).description(words))
     .argument('<run-id>')
-    .option('--from <block>', 'begin again with this block and all that depend on it')
+    .option(
+      '--from <block>',
+      'begin again with this block and all that depend on it; BLOCK@TURN: of an agent, after that turn',
+    )
+    .option('--say <text>', 'with BLOCK@TURN: what the agent is told where it goes on')
     .option('--input <key=value>', 'another value of a run input; repeat it', (pair, pairs: string[] = []) => [
       ...pairs,
       pair,
@@ -55,9 +60,20 @@ async function requestOf(target: Target, runId: string, options: RetryOptions): 
   const declared = pairs.length === 0 ? undefined : await declaredInputs(target, runId, file, dag)
   return {
     ...splitRunInputs({ pairs, context: readContext(contextJson), ...(declared && { declared }) }),
-    ...(from !== undefined && { from_block: from }),
+    ...fromOf(from, options.say),
     ...(dag !== undefined && { dag }),
   }
+}
+
+/** `refund` or `refund@7`. */
+function fromOf(
+  from: string | undefined,
+  say: string | undefined,
+): Pick<RetryBody, 'from_block' | 'keep_turns' | 'say'> {
+  const words = say === undefined ? {} : { say }
+  if (from === undefined) return words
+  const [, block = from, turn] = /^(.*)@(\d{1,3})$/.exec(from) ?? []
+  return { from_block: block, ...(turn === undefined ? {} : { keep_turns: Number(turn) }), ...words }
 }
 
 interface PivotOptions extends TargetOptions {

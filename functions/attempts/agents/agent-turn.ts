@@ -91,7 +91,11 @@ async function saidBefore(
   const answered = last !== undefined && last.record.calls.length === 0
   const refused = answered ? await refusalOf(call, whole, turn, last) : []
   const lines = [...refused, ...own]
-  return lines.length === 0 ? undefined : withFeedback('Go on.', lines)
+  const { transcript } = call.meta.retry_of ?? {}
+  const isFork = transcript?.block === whole.id && transcript.turns === turn && call.epoch === 0
+  const said = isFork ? transcript.say : undefined
+  if (lines.length === 0) return said
+  return withFeedback(said ?? 'Go on.', lines)
 }
 
 async function refusalOf(

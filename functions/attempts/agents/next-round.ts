@@ -40,8 +40,12 @@ export async function openRound(call: BlockCall, undecided: boolean, signal: Abo
   if (ready.unwanted === true) return over(await skipBlock(call, { because: [], condition: 'when' }))
   if (undecided) await askUnlessOver(call, ready)
   const end = ready.taken ?? (await endWithoutTurns(call, open, ready))
-  const turn = (lastTurn((await readRounds(call)).ends) ?? -1) + 1
-  const items = end === undefined ? { items: { count: 0, inputs_ref: await storeInputs(call, ready), turn } } : {}
+  const { ends, own } = await readRounds(call)
+  const turn = (lastTurn(ends) ?? -1) + 1
+  const items =
+    end === undefined
+      ? { items: { count: 0, inputs_ref: await storeInputs(call, ready), turn }, keeps_items: own > 0 }
+      : {}
   if ((await claimAttempt(call, open, { ...ready, ...items }, signal)) === 'ended') return over(reportRecorded(call))
   if (end !== undefined) {
     return over(await finishAttempt(call, end, { inputs_hash: ready.hash, inputs: ready, before: ready.pre.verdicts }))
@@ -99,7 +103,7 @@ export async function standingOf(call: BlockCall, block: ActingBlock, begun: Beg
   const turn = lastTurn(rounds.ends)
   const record = turn === undefined ? undefined : await readTurn(await readHead(call), turn)
   const refused = refusedCalls(rounds, first)
-  const stopped = isStoppedByPerson(rounds)
+  const stopped = isStoppedByPerson(rounds, first)
   const next = nextRound({ ends: rounds.ends, first, max_turns, max_refused, refused, stopped }, record)
   if (next.kind !== 'answer' || !(await mayRepair(call, block, { first, turn: next.turn }, record))) {
     return { next, rounds, record }

@@ -6,6 +6,7 @@ import { valuesForModel } from '../../../shared/gates/read-facts.ts'
 import { laneOwner, readOrdinal } from '../../../shared/runs/lane.ts'
 import type { BlockProjection } from '../../../shared/runs/run-store-items.ts'
 import { canonicalJson, type Json } from '../../../shared/text/json.ts'
+import { readPinned } from '../../record/pinned-run.ts'
 import { freshItemProjections, readPortValues } from '../../record/projections.ts'
 import { objectReader } from '../agent-files.ts'
 import type { BlockCall } from '../block-call.ts'
@@ -13,6 +14,8 @@ import type { BlockCall } from '../block-call.ts'
 /** What an agent that acts has done in this pass, as its record says. */
 export interface Rounds {
   readonly ends: ItemEnds
+  /** Items of this run itself. */
+  readonly own: number
   /** Of items that have ended. */
   readonly projections: ReadonlyMap<number, BlockProjection>
 }
@@ -26,8 +29,10 @@ const REFUSED: ReadonlySet<string> = new Set([
   'agent_stopped',
 ])
 
-export async function readRounds(call: Pick<BlockCall, 'world' | 'run' | 'block' | 'epoch'>): Promise<Rounds> {
+/** Turns that were kept of an earlier run come first. */
+export async function readRounds(call: RoundsCall): Promise<Rounds> {
   const { world, run, block, epoch } = call
+  const kept = await keptProjections(call)
   const lanes = Object.entries((await world.runs.head(run))?.lanes ?? {}).flatMap(([key, lane]) => {
     const owner = laneOwner(key)
     if (owner?.block !== block.index || owner.item === undefined || readOrdinal(lane).epoch !== epoch) return []
@@ -35,7 +40,37 @@ export async function readRounds(call: Pick<BlockCall, 'world' | 'run' | 'block'
   })
   const ends = new Map(lanes.map(([item, lane]) => [item, readOrdinal(lane).outcome]))
   const ended = new Map(lanes.filter(([, lane]) => readOrdinal(lane).outcome !== undefined))
-  return { ends, projections: await freshItemProjections(world, run, block.index, ended) }
+  const own = await freshItemProjections(world, run, block.index, ended)
+  const before = [...kept].map(([item, { ordinal }]) => [item, readOrdinal(ordinal).outcome] as const)
+  return { ends: new Map([...before, ...ends]), own: ends.size, projections: new Map([...kept, ...own]) }
+}
+
+type RoundsCall = Pick<BlockCall, 'world' | 'run' | 'block' | 'epoch' | 'meta'>
+
+/** Items of the turns that a retry kept of the run before it, and that of the one before, as far as they go. */
+async function keptProjections({
+  world,
+  run,
+  meta,
+  block,
+  epoch,
+}: RoundsCall): Promise<ReadonlyMap<number, BlockProjection>> {
+  const { transcript, run_id } = meta.retry_of ?? {}
+  if (transcript?.block !== block.id || run_id === undefined || epoch > 0) return new Map()
+  const earlier = { tenant: run.tenant, run_id }
+  const pinned = await readPinned(world, earlier)
+  const whole = pinned.dag.blocks[pinned.index.get(block.id) ?? -1]
+  if (whole === undefined) return new Map()
+  const items = await world.runs.itemProjections(earlier, whole.index)
+  const pass = Math.max(0, ...items.map(({ ordinal }) => readOrdinal(ordinal).epoch))
+  const own = items.flatMap((one) => {
+    const { item = 0, ordinal } = one
+    const isKept = readAgentItem(item).turn < transcript.turns && readOrdinal(ordinal).outcome !== undefined
+    return isKept && readOrdinal(ordinal).epoch === pass ? [[item, one] as const] : []
+  })
+  const before = await keptProjections({ world, run: earlier, meta: pinned.meta, block: whole, epoch: pass })
+  const kept = [...before].filter(([item]) => readAgentItem(item).turn < transcript.turns)
+  return new Map([...kept, ...own])
 }
 
 /** Calls that were refused since this attempt of the block began. */
@@ -46,8 +81,10 @@ export function refusedCalls({ projections }: Rounds, first: number): number {
 }
 
 /** A person said no to a call, and to everything after it. */
-export function isStoppedByPerson({ projections }: Rounds): boolean {
-  return [...projections.values()].some(({ failure }) => failure?.code === 'agent_stopped')
+export function isStoppedByPerson({ projections }: Rounds, first: number): boolean {
+  return [...projections].some(([item, { failure }]) => {
+    return readAgentItem(item).turn >= first && failure?.code === 'agent_stopped'
+  })
 }
 
 /** The turns before one, in order, and what their calls came to. */

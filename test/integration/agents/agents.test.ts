@@ -413,3 +413,42 @@ describe('an agent that is cut off', () => {
     await expectSound(place, id)
   })
 })
+
+describe('a run that goes on from a turn of another', () => {
+  test('keeps what the agent said and saw up to there, and hears what it is told', async () => {
+    const { place, asked } = await scripted((turn) =>
+      turn < 3 ? { calls: [write(`${turn}.md`)] } : `Done after ${turn}.`,
+    )
+    const old = await place.start(document(), started)
+    await place.ended(old)
+    const before = asked.length
+    const body = { from_block: 'act', keep_turns: 2, say: 'Write no more.' }
+    const { status, json } = await place.call('retry-run', old, body)
+    expect(status).toBe(201)
+    const id = String((json as unknown as { run_id: string }).run_id)
+    const events = await place.ended(id)
+    expect(events.at(-1)).toMatchObject({ type: 'run:completed' })
+    const fork = asked[before]
+    expect(fork?.conversation?.map(({ role }) => role)).toEqual(['assistant', 'tool', 'assistant', 'tool', 'user'])
+    expect(fork?.conversation?.at(-1)).toMatchObject({ text: 'Write no more.' })
+    expect(asked).toHaveLength(before + 2)
+    await expectSound(place, id)
+    const again = await place.call('retry-run', id, { from_block: 'act', keep_turns: 1 })
+    const second = String((again.json as unknown as { run_id: string }).run_id)
+    await place.ended(second)
+    expect(asked[before + 2]?.conversation).toHaveLength(2)
+    await expectSound(place, second)
+  })
+
+  test('is refused where there is no such turn, or no agent', async () => {
+    const { place } = await scripted(() => 'Done.')
+    const old = await place.start(document(), started)
+    await place.ended(old)
+    const refused = await place.call('retry-run', old, { from_block: 'act', keep_turns: 9 })
+    expect(refused).toMatchObject({ status: 422, json: { code: 'turn_not_there' } })
+    expect(await place.call('retry-run', old, { say: 'Go on.' })).toMatchObject({
+      status: 422,
+      json: { code: 'turns_without_agent' },
+    })
+  })
+})
