@@ -42,6 +42,9 @@ export const FUNCTIONS: readonly FunctionLine[] = [
       'telemetry',
       'tokens',
       'steps',
+      'mcp',
+      'graph',
+      'search',
     ],
   },
   {

@@ -1,8 +1,8 @@
-import type { Block, Dag, OutputPort, PortType, RunInput, ToolPin, ToolUse } from '../../shared/dag/dag.ts'
+import { bindTools, type ToolPins, toolsOf } from '../../shared/agents/bind-tools.ts'
+import type { Dag, OutputPort, PortType, RunInput, ToolPin, ToolUse } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { DescribedStep, StepPort } from '../../shared/steps/described-step.ts'
-import { sha256 } from '../../shared/text/hash.ts'
-import { canonicalJson, type Json } from '../../shared/text/json.ts'
+import type { Json } from '../../shared/text/json.ts'
 import { BUILTIN_TOOLS } from '../../shared/tools/builtin-tools.ts'
 import { readMcpUse } from '../../shared/tools/settings.ts'
 import { mcpToolPin, toolHash } from '../../shared/tools/tool-pin.ts'
@@ -22,37 +22,15 @@ type NamedUse = Pick<ToolUse, 'use' | 'kind'>
  * InvalidInput unknown_tool.
  */
 export async function pinTools(world: ToolWorld, tenant: string, dag: Dag): Promise<Dag> {
-  const uses = dag.blocks.flatMap((block) => actingOf(block)?.tools ?? [])
-  if (uses.length === 0) return dag
-  const pins = await describeTools(world, tenant, uses)
-  return { ...dag, blocks: dag.blocks.map((block) => pinned(block, pins)) }
-}
-
-function actingOf(block: Block) {
-  return block.mode === 'ai' ? block.agent.acting : undefined
-}
-
-function pinned(block: Block, pins: ReadonlyMap<string, ToolPin>): Block {
-  const acting = actingOf(block)
-  if (block.mode !== 'ai' || acting === undefined) return block
-  const tools = acting.tools.map((tool): ToolUse => {
-    const pin = pins.get(tool.use)
-    return pin === undefined ? tool : { ...tool, pin }
-  })
-  const hashes = tools.map(({ pin }) => [pin?.hash ?? '', pin?.step?.hash ?? ''])
-  const hash = sha256(canonicalJson({ block: block.hash, tools: hashes }))
-  return { ...block, agent: { ...block.agent, acting: { ...acting, tools } }, hash }
+  const uses = toolsOf(dag)
+  return uses.length === 0 ? dag : bindTools(dag, await describeTools(world, tenant, uses))
 }
 
 /**
  * What tools say of themselves now, by their use: a server's, told by it; a step of the project, by its module or settings;
  * a document, by what it declares; and ours. Each server is asked once.
  */
-export async function describeTools(
-  world: ToolWorld,
-  tenant: string,
-  uses: readonly NamedUse[],
-): Promise<ReadonlyMap<string, ToolPin>> {
+export async function describeTools(world: ToolWorld, tenant: string, uses: readonly NamedUse[]): Promise<ToolPins> {
   const of = (kind: ToolUse['kind']) => [...new Set(uses.filter((use) => use.kind === kind).map(({ use }) => use))]
   const groups = await Promise.all([
     describeServerTools(world, of('mcp')),

@@ -22,7 +22,8 @@ export function functionSize(name: string): FunctionSize {
 
 const SIZES: Readonly<Record<string, FunctionSize>> = {
   // A dispatch may take 840 s; its isolate is two processes of at most 64 MB of heap beside it.
-  'run-block': { timeoutSec: 900, memoryMb: 1_024 },
+  // Agents search the graph in it: its index, two on the disk while one is replaced.
+  'run-block': { timeoutSec: 900, memoryMb: 1_024, diskMb: 1_024 },
   // Pre-gates: twenty at most, of which each may ask or run something for minutes.
   'request-approval': { timeoutSec: 900, memoryMb: 512 },
   // Pre-gates, and the inputs of a step.

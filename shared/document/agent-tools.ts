@@ -6,6 +6,7 @@ import type { Json } from '../text/json.ts'
 import type { Path } from '../text/source-position.ts'
 import { didYouMean, listed, quoted, suggest } from '../text/wording.ts'
 import { BUILTIN_TOOLS, isBuiltinTool } from '../tools/builtin-tools.ts'
+import { type AllowedTools, findMcpServer, isAllowedTool, mcpToolRules } from '../tools/settings.ts'
 import { toolNames } from '../tools/tool-names.ts'
 import { readCondition } from './control-flow.ts'
 import { readToolGates } from './gates.ts'
@@ -87,28 +88,19 @@ function readTool(reading: Reading, given: Json, path: Path): NamelessTool | und
   const config = section.config === undefined ? {} : readMapping(reading, section.config, [...path, 'config'])
   if (kind === undefined || config === undefined) return undefined
   if (kind !== 'step' && section.config !== undefined) refuseConfig(reading, use, [...path, 'config'])
-  const {
-    effect = defaultEffect(reading, kind, use),
-    idempotent = false,
-    max_calls,
-    timeout_ms = TOOL_TIMEOUT_MS,
-  } = section
-  const { untrusted = isUntrusted(kind, use) } = section
+  const rules = rulesOf(reading, kind, use)
+  const { effect = rules.effect, idempotent = rules.idempotent, untrusted = rules.untrusted } = section
+  const { max_calls, timeout_ms = TOOL_TIMEOUT_MS } = section
   const asked = approval === undefined ? {} : { approval }
   const capped = max_calls === undefined ? {} : { max_calls }
   return { use, kind, effect, idempotent, untrusted, gates, ...asked, ...capped, timeout_ms, config }
 }
 
-/** What a tool does where the document does not say: nobody but the operator knows of a server's. */
-function defaultEffect({ routing }: Reading, kind: ToolUse['kind'], use: string): ToolUse['effect'] {
-  if (kind === 'builtin') return BUILTIN_TOOLS[use]?.effect ?? 'read'
-  if (kind !== 'mcp') return 'write'
-  const dot = use.indexOf('.')
-  return routing?.mcp_servers?.[use.slice(0, dot)]?.effects?.[use.slice(dot + 1)] ?? 'write'
-}
-
-function isUntrusted(kind: ToolUse['kind'], use: string): boolean {
-  return kind === 'mcp' || (kind === 'builtin' && BUILTIN_TOOLS[use]?.untrusted === true)
+/** What a tool does where the document does not say: of a server's tool only the operator knows. */
+function rulesOf({ routing }: Reading, kind: ToolUse['kind'], use: string): ReturnType<typeof mcpToolRules> {
+  if (kind === 'mcp') return mcpToolRules(routing?.mcp_servers ?? {}, use)
+  const { effect = 'write', untrusted = false } = (kind === 'builtin' ? BUILTIN_TOOLS[use] : undefined) ?? {}
+  return { effect, idempotent: false, untrusted }
 }
 
 /** What is called; a server, step or built-in that the place does not have is a problem here. */
@@ -118,8 +110,11 @@ function readKind(reading: Reading, use: string, path: Path): ToolUse['kind'] | 
   if (/^dag\.[A-Za-z0-9][\w.-]{0,127}$/.test(use)) return 'dag'
   const [, server = '', tool = ''] = /^([A-Za-z][\w-]{0,63})\.(.{1,200})$/.exec(use) ?? []
   if (server === '' || tool === '') return refuseUse(reading, use, path)
-  const servers = reading.routing === undefined ? undefined : Object.keys(reading.routing.mcp_servers ?? {})
-  if (servers === undefined || servers.includes(server)) return 'mcp'
+  if (reading.routing === undefined) return 'mcp'
+  const { mcp_servers = {} } = reading.routing
+  const found = findMcpServer(mcp_servers, server)
+  if (found !== undefined) return readServerTool(reading, { server, tool, allowed: found.tools }, path)
+  const servers = Object.keys(mcp_servers)
   const known = [...servers.map((name) => `${name}.TOOL`), ...Object.keys(BUILTIN_TOOLS), 'dag.NAME', './steps/NAME.ts']
   const near = suggest(use, Object.keys(BUILTIN_TOOLS)) ?? suggest(server, servers)
   return refuse(
@@ -127,6 +122,24 @@ function readKind(reading: Reading, use: string, path: Path): ToolUse['kind'] | 
     path,
     `names the tool ${quoted(use)}, and there is no server ${quoted(server)} under mcp_servers; tools are ${listed(known)}`,
     didYouMean(near) ?? 'Add the server under mcp_servers in sluice.yaml.',
+  )
+}
+
+interface NamedTool {
+  readonly server: string
+  readonly tool: string
+  readonly allowed: AllowedTools
+}
+
+/** Which tools there are the server says; which may be called, the settings. */
+function readServerTool(reading: Reading, { server, tool, allowed }: NamedTool, path: Path): 'mcp' | undefined {
+  if (isAllowedTool(allowed, tool)) return 'mcp'
+  const names = 'all' in allowed ? [] : allowed
+  return refuse(
+    reading,
+    path,
+    `names the tool ${quoted(tool)} of the server ${quoted(server)}, which mcp_servers.${server}.tools does not allow; allowed are ${listed(names)}`,
+    didYouMean(suggest(tool, names)) ?? 'Add it there.',
   )
 }
 

@@ -15,6 +15,7 @@ import type { StepsSettings } from '../steps/settings.ts'
 import { sha256 } from '../text/hash.ts'
 import { canonicalJson } from '../text/json.ts'
 import { didYouMean, listed, quoted, suggest } from '../text/wording.ts'
+import type { McpServersSettings } from '../tools/settings.ts'
 
 /** What of a place's settings says who does the work of a document, what that costs, and who can be asked there. */
 export interface Routing extends Pricing {
@@ -27,10 +28,8 @@ export interface Routing extends Pricing {
   readonly steps?: StepsSettings['steps'] | undefined
   /** Gates of tasks: those of the project's modules are read with the document. */
   readonly gates?: readonly TaskGateSettings[] | undefined
-  /** What the operator says of tools of servers: `read` where one changes nothing. */
-  readonly mcp_servers?:
-    | Readonly<Record<string, { readonly effects?: Readonly<Record<string, 'read' | 'write'>> | undefined }>>
-    | undefined
+  /** Whose tools agents may be given, and what the operator says of them. */
+  readonly mcp_servers?: McpServersSettings | undefined
   readonly safety?: Safety | undefined
   readonly approvals?: Pick<People, 'groups' | 'default_group'> | undefined
   readonly people?: People['names']

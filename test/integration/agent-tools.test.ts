@@ -81,7 +81,16 @@ afterAll(async () => {
 function call(name: CalledBuiltin, args: Readonly<Record<string, Json>>, more: Partial<BuiltinCall> = {}) {
   const { world } = place.place
   const signal = new AbortController().signal
-  return callBuiltin(name, args, { world, run, inputs: {}, block_id: 'w', epoch: 0, attempt: 1, signal, ...more })
+  return callBuiltin(name, args, {
+    world,
+    run,
+    inputs: async () => ({}),
+    block_id: 'w',
+    epoch: 0,
+    attempt: 1,
+    signal,
+    ...more,
+  })
 }
 
 describe('tools of ours', () => {
@@ -160,7 +169,7 @@ describe('tools of ours', () => {
   })
 
   test('table.query computes by JSONata over an input, with the limits of the isolate', async () => {
-    const inputs = { rows: [{ a: 1 }, { a: 2 }] }
+    const inputs = async () => ({ rows: [{ a: 1 }, { a: 2 }] })
     expect(await call('table.query', { input: 'rows', expression: '$sum(rows.a)' }, { inputs })).toEqual({
       text: '3',
       structured: 3,
