@@ -114,7 +114,9 @@ const EVENT_ROWS: { readonly [T in EventType]: EventRow<T> } = {
     },
     fold: foldOutput,
     used: ({ tokens_in, tokens_out, ...price }) => ({ tokens_in, tokens_out, ...priceIn(price) }),
-    metric: ({ latency_ms }) => ({ provider_ms: latency_ms }),
+    // Days that a block waited are no time of a provider.
+    metric: ({ provider, latency_ms }): Readonly<Record<string, number>> =>
+      provider === 'wait' ? {} : { provider_ms: latency_ms },
   },
   'block:gate': {
     words: ({ data: { gate, type, phase, status, reason, version } }) => {

@@ -51,22 +51,28 @@ test('an event that is no figure writes no line', async () => {
   expect(await told(ready('plan'))).toEqual([])
 })
 
+const ANSWER = {
+  outputs: {},
+  provider: 'p',
+  model: 'm',
+  params_hash: 'h',
+  prompt_hash: 'h',
+  tokens_in: 1_000,
+  tokens_out: 200,
+  usd_micros: 2_500,
+  latency_ms: 812,
+  finish_reason: 'stop',
+}
+
 test('an answer of a provider: its time, tokens and money', async () => {
-  const data = {
-    outputs: {},
-    provider: 'p',
-    model: 'm',
-    params_hash: 'h',
-    prompt_hash: 'h',
-    tokens_in: 1_000,
-    tokens_out: 200,
-    usd_micros: 2_500,
-    latency_ms: 812,
-    finish_reason: 'stop',
-  }
-  expect(await told({ type: 'block:output', block_id: 'plan', attempt: 1, data })).toEqual([
+  expect(await told({ type: 'block:output', block_id: 'plan', attempt: 1, data: ANSWER })).toEqual([
     { provider_ms: 812, tokens: 1_200, usd: 0.0025 },
   ])
+})
+
+test('the time that a block waited is none of a provider', async () => {
+  const data = { ...ANSWER, provider: 'wait', model: 'event', tokens_in: 0, tokens_out: 0, usd_micros: 0 }
+  expect(JSON.stringify(await told({ type: 'block:output', block_id: 'plan', attempt: 1, data }))).not.toContain('ms')
 })
 
 test('gates that hold and that do not, a throttled try, a failed block', async () => {
