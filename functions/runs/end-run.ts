@@ -127,6 +127,17 @@ export async function endIfOverdue({
   return ended.ok
 }
 
+/** Whether the deadline of a run has passed and yet does not end it: only people, or what it waits for, can move it on. */
+export async function deadlineStandsStill(
+  world: Pick<World, 'runs' | 'clock'>,
+  run: RunKey,
+  head: Head,
+): Promise<boolean> {
+  if (head.state !== 'running' || !isOver(head, world.clock.now())) return false
+  const whole = await world.runs.head(run)
+  return whole !== undefined && !(await isOverdue(world, run, whole))
+}
+
 /** `head` with every lane. Children have children: their depth is limited. */
 async function isOverdue(world: Pick<World, 'runs' | 'clock'>, { tenant }: RunKey, head: Head): Promise<boolean> {
   if (!isOver(head, world.clock.now()) || isPaused(head)) return false

@@ -4,7 +4,7 @@ import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { functionHandler } from '../handler.ts'
 import { expireApproval, remindOrEscalate } from './due-approvals.ts'
-import { endIfOverdue } from './end-run.ts'
+import { deadlineStandsStill, endIfOverdue } from './end-run.ts'
 import { admitSuccessor, predecessorOf } from './lineage.ts'
 import { reconcileRun } from './reconcile-run.ts'
 import { ensureSlot, fillSlots, keepSlots } from './slots.ts'
@@ -57,11 +57,16 @@ async function look(world: World, run: RunKey, holders: Holders | undefined): Pr
   if (head.outbox.length > 0) await world.outbox.nudge(run)
   const now = await world.runs.head(run, [])
   if (now?.check_at === undefined) return
-  await world.runs.moveCheck(run, now.check_at, comingCheck(now, world.clock.now(), stall_at), now.seq)
+  const coming = (await deadlineStandsStill(world, run, now)) ? { ...now, deadline_at: undefined } : now
+  await world.runs.moveCheck(run, now.check_at, comingCheck(coming, world.clock.now(), stall_at), now.seq)
 }
 
 /** What is overdue is looked at again soon, but after the others: what never gets done must not hold them up. */
-function comingCheck(head: Head, now: number, stallAt: number | undefined): string | undefined {
+function comingCheck(
+  head: Parameters<typeof nextCheck>[0],
+  now: number,
+  stallAt: number | undefined,
+): string | undefined {
   const next = nextCheck(head, now, stallAt)
   if (next === undefined || Date.parse(next) > now) return next
   return new Date(now + AGAIN_MS).toISOString()

@@ -269,17 +269,19 @@ const RECONCILE_MS = 300_000
 /**
  * When the sweeper must look at a run next: min(deadline, next reminder, escalation or expiry of an approval, oldest
  * unsent outbox entry + 60 s, a look at the execution each 5 minutes, the next stall check); undefined when it is terminal
- * and owes nothing. The deadline of a queued run has not begun.
+ * and owes nothing. The deadline of a queued run has not begun. `deadline_at` undefined: it has passed and stands still, and
+ * whatever ends the pause moves it.
  */
 export function nextCheck(
-  head: Pick<Head, 'state' | 'deadline_at' | 'approvals' | 'outbox' | 'queued'>,
+  head: Pick<Head, 'state' | 'approvals' | 'outbox' | 'queued'> & { readonly deadline_at: string | undefined },
   now: number,
   stallAt?: number,
 ): string | undefined {
   const times = head.outbox.flatMap((entry) => sendingTimes(entry, head.state))
   if (head.state === 'running') {
     times.push(now + RECONCILE_MS)
-    if (head.queued !== true) times.push(Math.max(Date.parse(head.deadline_at), now + 1_000))
+    const { deadline_at } = head
+    if (head.queued !== true && deadline_at !== undefined) times.push(Math.max(Date.parse(deadline_at), now + 1_000))
     if (stallAt !== undefined) times.push(stallAt)
     for (const approval of Object.values(head.approvals)) {
       if (approval.status === 'pending') times.push(Date.parse(nextOf(approval)))

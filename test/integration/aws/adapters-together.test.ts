@@ -1,103 +1,30 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openDocuments, openModules } from '../../../functions/aws/documents.ts'
-import { lambdaEntry, streamEntry } from '../../../functions/aws/entry.ts'
-import { openOutbox } from '../../../functions/aws/function-calls.ts'
-import { openMachine } from '../../../functions/aws/machine.ts'
-import { openObjects } from '../../../functions/aws/objects.ts'
-import { openDescribedSteps, openInputs, openWaker } from '../../../functions/aws/ports-without-sdk.ts'
-import { openProviders } from '../../../functions/aws/providers.ts'
-import type { PortOpeners } from '../../../functions/aws/world.ts'
-import { createIsolate } from '../../../functions/isolate/isolate-pool.ts'
 import { openRunStore } from '../../../infra/local/run-store/run-store.ts'
-import { FUNCTIONS } from '../../../shared/catalog.ts'
-import { ROUTES } from '../../../shared/routes.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
-import { ACCOUNT, REGION } from '../../emulators/aws-client.ts'
-import { type EmulatedFunction, type LambdaEmulator, startLambda } from '../../emulators/lambda.ts'
-import { installLambdaRuntime } from '../../emulators/lambda-runtime.ts'
-import { type S3Emulator, startS3 } from '../../emulators/s3.ts'
-import { type StepFunctionsEmulator, startStepFunctions } from '../../emulators/step-functions.ts'
+import { ACCOUNT } from '../../emulators/aws-client.ts'
 import { lambdaArn } from './aws-settings.ts'
+import { routeEvent, startEntries } from './entries-place.ts'
 import { startMachinesPlaces } from './machines-place.ts'
 
-/**
- * Every function of the catalog behind its Lambda entry, with exactly the ports of its line: objects, machine, outbox,
- * waker, providers and inputs of AWS over the wire; only the run store is the local one.
- */
-const isolate = createIsolate()
+/** Every function of the catalog behind its Lambda entry, on AWS's adapters; only the run store is the local one. */
 const db = new DatabaseSync(':memory:')
 const runs = openRunStore(db)
-const functions: Record<string, EmulatedFunction> = {}
-const runtime = installLambdaRuntime()
-const streams: Record<string, unknown> = {}
-let s3: S3Emulator
-let lambda: LambdaEmulator
-let states: StepFunctionsEmulator
 let places: Awaited<ReturnType<typeof startMachinesPlaces>>
+let place: Awaited<ReturnType<typeof startEntries>>
 
 beforeAll(async () => {
-  s3 = await startS3()
-  lambda = await startLambda({ functions, timeoutMs: 30_000 })
-  states = await startStepFunctions({ invoke: (arn, payload) => lambda.invoke(arn, payload) })
   places = await startMachinesPlaces()
   const { table } = await places.open()
-  const openers: PortOpeners = {
-    runs: () => runs,
-    objects: (core) => openObjects(core, s3.config),
-    machine: (core) => openMachine(core, states.aws, places.aws),
-    outbox: (core) => openOutbox(core, lambda.aws),
-    providers: openProviders,
-    inputs: openInputs,
-    documents: openDocuments,
-    modules: openModules,
-    steps: openDescribedSteps,
-    isolate: () => isolate,
-    waker: openWaker,
-  }
-  const arns = FUNCTIONS.map(({ name }) => [`${name.toUpperCase().replaceAll('-', '_')}_ARN`, lambdaArn(name)])
-  const env = {
-    STAGE: 'test',
-    AWS_REGION: REGION,
-    SLUICE_LOG: 'error',
-    BUCKET: s3.bucket,
-    TABLE: table,
-    STATE_MACHINE_ROLE_ARN: `arn:aws:iam::${ACCOUNT}:role/sluice-test-machines`,
-    ...Object.fromEntries(arns),
-  }
-  for (const { name, file, ports } of FUNCTIONS) {
-    const { handler } = await import(/* @vite-ignore */ new URL(`../../../functions/${file}`, import.meta.url).href)
-    const own = Object.fromEntries(Object.entries(openers).filter(([port]) => ports.includes(port)))
-    const isStream = ROUTES.some((route) => route.name === name && route.stream === true)
-    if (isStream) streams[name] = streamEntry({ name, handler, ports: own }, env)
-    else functions[`sluice-test-${name}`] = lambdaEntry({ name, handler, ports: own }, env)
-  }
+  place = await startEntries({ table, aws: places.aws, stores: { runs: () => runs } })
 })
 afterAll(async () => {
-  await states.close()
-  await lambda.close()
-  await s3.close()
-  await isolate.close()
+  await place.close()
   await places.close()
   db.close()
 })
 
-const identity = { userArn: `arn:aws:sts::${ACCOUNT}:assumed-role/Deployer/session` }
-const request = (body: unknown, runId: string | undefined, more: object = {}) => ({
-  httpMethod: body === undefined ? 'GET' : 'POST',
-  path: '/',
-  pathParameters: runId === undefined ? null : { run_id: runId, ...more },
-  queryStringParameters: null,
-  headers: { 'content-type': 'application/json' },
-  body: body === undefined ? null : JSON.stringify(body),
-  isBase64Encoded: false,
-  requestContext: { accountId: ACCOUNT, identity },
-})
-const call = async (name: string, runId?: string, body?: unknown, more?: object) => {
-  const answer = await lambda.invoke(lambdaArn(name), request(body, runId, more))
-  const { statusCode, body: text } = answer as { statusCode: number; body: string }
-  return { status: statusCode, json: JSON.parse(text) }
-}
+const call: typeof place.call = (...asked) => place.call(...asked)
 const until = async (runId: string, type: RunEvent['type']) => {
   for (const end = Date.now() + 60_000; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 20))) {
     const events = await runs.events({ tenant: 'main', run_id: runId }, 0, 1_000)
@@ -144,8 +71,8 @@ describe('the AWS adapters together', () => {
     expect(all.find(({ type }) => type === 'approval:decided')?.data).toMatchObject({
       by: { kind: 'iam', id: 'Deployer' },
     })
-    await lambda.settled()
-    await expect.poll(() => states.running()).toBe(0)
+    await place.lambda.settled()
+    await expect.poll(() => place.states.running()).toBe(0)
   })
 
   test('blocks that wait for several others are woken through their tokens', async () => {
@@ -159,14 +86,14 @@ describe('the AWS adapters together', () => {
     const blocks = [ask('a', []), ask('b', []), ask('c', ['a']), ask('d', ['a', 'b']), ask('e', ['b', 'c'])]
     const events = await until(await start({ name: 'joins', blocks }), 'run:completed')
     expect(events.filter(({ type }) => type === 'block:completed')).toHaveLength(5)
-    expect(states.calls).toContain('SendTaskSuccess')
+    expect(place.states.calls).toContain('SendTaskSuccess')
   })
 
   test('events stream to the end of the run', async () => {
     const runId = await start({ name: 'streamed', blocks: AGENTS })
     const context = { awsRequestId: 'r', getRemainingTimeInMillis: () => 60_000 }
-    const event = { ...request(undefined, runId), queryStringParameters: { since: '1' } }
-    const { statusCode, headers, chunks } = await runtime.call(streams['stream-events'], event, context)
+    const event = { ...routeEvent(undefined, runId), queryStringParameters: { since: '1' } }
+    const { statusCode, headers, chunks } = await place.runtime.call(place.streams['stream-events'], event, context)
     let text = ''
     for await (const chunk of chunks) text += chunk
     expect([statusCode, headers['content-type']]).toEqual([200, 'text/event-stream'])
@@ -185,14 +112,17 @@ describe('the AWS adapters together', () => {
     await until(runId, 'approval:requested')
     expect((await call('stop-run', runId, { reason: 'enough' })).status).toBeLessThan(300)
     await until(runId, 'run:cancelled')
-    await lambda.settled()
-    expect(states.calls).toContain('StopExecution')
-    expect(await states.running()).toBe(0)
+    await place.lambda.settled()
+    expect(place.states.calls).toContain('StopExecution')
+    expect(await place.states.running()).toBe(0)
   })
 
   test('a request nobody is behind is 401', async () => {
     const requestContext = { accountId: ACCOUNT, identity: { userArn: null } }
-    const answer = await lambda.invoke(lambdaArn('list-runs'), { ...request(undefined, undefined), requestContext })
+    const answer = await place.lambda.invoke(lambdaArn('list-runs'), {
+      ...routeEvent(undefined, undefined),
+      requestContext,
+    })
     expect(answer).toMatchObject({ statusCode: 401 })
   })
 

@@ -15,6 +15,7 @@ test('nextCheck() is the earliest of deadline, approval expiry, unsent outbox + 
 
 test('a deadline that has passed is looked at again in a second, not at once for ever', () => {
   expect(nextCheck({ ...head, deadline_at: in_(-5) }, now)).toBe(in_(1))
+  expect(nextCheck({ ...head, deadline_at: undefined }, now)).toBe(in_(300))
 })
 
 test('a terminal run is looked at only while it owes something', () => {
