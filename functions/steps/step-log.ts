@@ -10,6 +10,8 @@ export interface StepLogBook {
   /** A text without those values. */
   withoutHidden(text: string): string
   add(level: 'info' | 'warn' | 'error', text: string): void
+  /** Whether these words stand in what is kept. */
+  holds(words: string): boolean
   /** Takes the lines of a stream of the process. */
   follow(stream: Readable | null): Promise<void>
   /** All that is kept, as a body and as its event tells it; undefined = nothing was said. */
@@ -41,9 +43,12 @@ export function openStepLog(): StepLogBook {
     },
     withoutHidden,
     add(level, text) {
-      const told = text.split(/\r?\n/).map((line) => (level === 'info' ? line : `${level}: ${line}`))
+      const told = text
+        .split(/\r?\n/)
+        .map((line) => (level === 'info' ? line : `${level}: ${line}`).slice(0, LINE_CHARACTERS))
       keep(`${told.join('\n')}\n`, told.length)
     },
+    holds: (words) => head.text().includes(words) || tail.text().text.includes(words),
     follow: (stream) => followLines(stream, keep),
     close() {
       if (lines === 0) return undefined
@@ -55,16 +60,27 @@ export function openStepLog(): StepLogBook {
         .slice(0, -1)
         .map((line) => line.slice(0, LINE_CHARACTERS).replace(/\r$/, ''))
       const last = short.filter((line) => line !== '[..]').slice(-STEP_LIMITS.tail_lines)
+      const told = last.map((line) => safeOneLine(line, STEP_LIMITS.tail_characters))
       return {
         body: Buffer.from(`${short.join('\n')}\n`),
         told: {
           lines,
           ...(end.cut ? { cut: true as const } : {}),
-          tail: last.map((line) => safeOneLine(line, STEP_LIMITS.tail_characters)),
+          tail: withinBytes(told),
         },
       }
     },
   }
+}
+
+/** The last of them that an event has room for. */
+function withinBytes(lines: readonly string[]): string[] {
+  let left: number = STEP_LIMITS.tail_bytes
+  const fits = lines.toReversed().findIndex((line) => {
+    left -= Buffer.byteLength(JSON.stringify(line)) + 1
+    return left < 0
+  })
+  return fits < 0 ? [...lines] : lines.slice(lines.length - fits)
 }
 
 /** The first half: whole lines, until one does not fit any more. */

@@ -2,6 +2,7 @@ import { type RunEvent, RunEventSchema } from '../runs/event.ts'
 import { isRunEnd } from '../runs/event-types.ts'
 import type { Head, RunState } from '../runs/head.ts'
 import type { ExecutionStatus } from '../runs/machine.ts'
+import { STEP_LIMITS } from '../steps/step-order.ts'
 import { defineInvariant } from './invariant.ts'
 
 export const seqs = defineInvariant({
@@ -85,6 +86,8 @@ const MAX_DATA = KIB
 /** The refs of its outputs come on top, one line a port, and the names of the approvers (functions/approvals). */
 const MAX_OUTPUT = 320
 const MAX_APPROVERS = 3 * KIB
+/** The last lines of a step's log, and where all of it lies. */
+const MAX_LOG = STEP_LIMITS.tail_bytes + 256
 const MAX_HEAD = 32 * KIB
 /** HEAD keeps every question of the run with its answer, and who said yes. */
 const MAX_APPROVAL = 512
@@ -117,7 +120,10 @@ function eventProblems(event: RunEvent): readonly string[] {
 }
 
 function roomOf(event: RunEvent): number {
-  if (event.type === 'block:output') return MAX_OUTPUT * Object.keys(event.data.outputs).length
+  if (event.type === 'block:output') {
+    const { outputs, log } = event.data
+    return MAX_OUTPUT * Object.keys(outputs).length + (log === undefined ? 0 : MAX_LOG)
+  }
   return event.type === 'approval:requested' ? MAX_APPROVERS : 0
 }
 

@@ -50,6 +50,8 @@ export interface StepStart {
   readonly token: string
 }
 
+const NOTE_CHARACTERS = 200
+
 /**
  * What whoever does the work says of it: that it begins, that it only looks whether it was stopped, that it goes on, and
  * how it ended. `outcome` is the ref of a StepOutcome. The answer tells whether the attempt is still its own.
@@ -58,7 +60,7 @@ export const StepReportSchema = z.strictObject({
   place: StepPlaceSchema,
   token: text,
   say: z.enum(['begin', 'look', 'go_on', 'end']),
-  progress: z.strictObject({ fraction: z.number().min(0).max(1), note: text.max(200) }).optional(),
+  progress: z.strictObject({ fraction: z.number().min(0).max(1), note: text.max(NOTE_CHARACTERS) }).optional(),
   outcome: text.optional(),
 })
 export type StepReport = z.infer<typeof StepReportSchema>
@@ -113,6 +115,8 @@ export const STEP_LIMITS = {
   /** Lines of it in the event, and characters of one. */
   tail_lines: 8,
   tail_characters: 160,
+  /** Bytes of all of them: of those that do not fit the last are kept. */
+  tail_bytes: 1_024,
   artifacts: 1_000,
   artifact_bytes: 67_108_864,
   memory_mb: 512,
@@ -120,4 +124,5 @@ export const STEP_LIMITS = {
   grace_ms: 2_000,
   /** Changes of its progress that are recorded, of one attempt. */
   progress: 18,
+  note_characters: NOTE_CHARACTERS,
 } as const

@@ -51,6 +51,26 @@ describe('the log of a step', () => {
   })
 })
 
+describe('the last lines of a log, as its event has them', () => {
+  test.each([
+    ['short ones', Array.from({ length: 20 }, (_, n) => `line ${n}`), 8],
+    ['long ones', Array.from({ length: 20 }, () => 'x'.repeat(500)), 6],
+    ['long ones of another script', Array.from({ length: 20 }, () => '字'.repeat(500)), 2],
+  ])('of %s are as many as fit', (_, lines, kept) => {
+    const book = openStepLog()
+    for (const line of lines) book.add('info', line)
+    const { tail = [] } = book.close()?.told ?? {}
+    expect(tail).toHaveLength(kept)
+    expect(Buffer.byteLength(JSON.stringify(tail))).toBeLessThanOrEqual(STEP_LIMITS.tail_bytes + 2)
+  })
+
+  test('are there of one line that is longer than all that is kept', () => {
+    const book = openStepLog()
+    book.add('error', 'x'.repeat(9_000_000))
+    expect(book.close()?.told.tail).toEqual([`error: ${'x'.repeat(152)}…`])
+  })
+})
+
 describe('portsOfSchema()', () => {
   test('makes a port of each property; what is no plain type is json', () => {
     const properties = {
