@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
-import { mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { mkdtemp, open, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, sep } from 'node:path'
 import type { Duplex } from 'node:stream'
@@ -15,18 +16,19 @@ import {
   type StepStart,
 } from '../../shared/steps/step-order.ts'
 import type { Json } from '../../shared/text/json.ts'
+import { safeOneLine } from '../../shared/text/redact.ts'
 import { shortRedacted } from '../../shared/text/short-text.ts'
-import { splitLines } from '../../shared/text/split-lines.ts'
+import { watchProcesses } from './process-tree.ts'
 import { openStepLog, type StepLogBook } from './step-log.ts'
-import { type FromStep, readMessage, type ToStep } from './step-messages.ts'
+import { type FromStep, readMessages, type ToStep } from './step-messages.ts'
 import {
   ATTEMPT_FOLDER,
   endContainer,
   killAll,
+  removeFolder,
   type StepEquipment,
   startProcess,
   stepEnvironment,
-  watchMemory,
 } from './step-process.ts'
 
 /** What following a step needs of its place. */
@@ -123,7 +125,7 @@ async function attempt(
     if (ended === 'superseded') return ended
     return await outcomeOf(work, { order_ref, ...ended }, Math.max(0, place.now() - began))
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    await removeFolder(folder)
   }
 }
 
@@ -164,7 +166,8 @@ async function runProcess(work: Work, report: Report): Promise<Ended | 'supersed
   const { order, folder } = work
   const equipment = await work.place.equip(order)
   work.log.hide(Object.values(equipment.secrets))
-  const { child, channel } = await startProcess(folder, equipment, { runner: work.place.runner })
+  const started = await startProcess(folder, equipment, { runner: work.place.runner })
+  const { child, channel } = started
   const over = Promise.withResolvers<Ended | 'superseded'>()
   const closed = new Promise<void>((resolve) => void child.once('close', () => resolve()))
   child.once('error', (error) => over.resolve(notStarted(error)))
@@ -180,17 +183,17 @@ async function runProcess(work: Work, report: Report): Promise<Ended | 'supersed
   const leave = () => over.resolve('superseded')
   work.place.signal?.addEventListener('abort', leave, { once: true })
   if (work.place.signal?.aborted === true) leave()
-  const watching = watchMemory(child, equipment.memory_mb, (mb) => over.resolve(tooMuchMemory(mb, equipment)))
+  const watch = watchProcesses(child.pid, equipment.memory_mb, (mb) => over.resolve(tooMuchMemory(mb, equipment)))
   void hear(work, channel, tell).then(resolve, (error: unknown) => resolve(notStarted(error)))
-  void closed.then(() => setTimeout(() => resolve(endedAlone(child)), 100))
+  void closed.then(() => setTimeout(() => resolve(endedAlone(work, child)), 100))
   for (const stream of [child.stdout, child.stderr]) void work.log.follow(stream).catch(() => undefined)
   tell(runMessage(order, equipment, folder))
   const ended = await over.promise
   clearTimeout(timer)
   looking.stop()
-  watching.stop()
+  watch.stop()
   work.place.signal?.removeEventListener('abort', leave)
-  await killAll(child, folder)
+  await killAll(started, watch)
   await endContainer(equipment)
   await Promise.race([closed, delay(STEP_LIMITS.grace_ms)])
   if (ended !== 'superseded') await looking.idle()
@@ -222,9 +225,11 @@ function tooMuchMemory(mb: number, { memory_mb }: StepEquipment): Ended {
   return failed('step_memory', reason, false)
 }
 
-function endedAlone({ exitCode, signalCode }: ChildProcess): Ended {
-  // How V8 ends a process whose heap is full. Source: abort(3), SIGABRT.
-  if (signalCode === 'SIGABRT' || exitCode === 134) {
+/** What V8 writes on standard error before it ends a process whose heap is full, by SIGABRT. */
+const HEAP_IS_FULL = 'heap out of memory'
+
+function endedAlone({ log }: Work, { exitCode, signalCode }: ChildProcess): Ended {
+  if (signalCode === 'SIGABRT' && log.holds(HEAP_IS_FULL)) {
     return failed('step_memory', 'the process of the step ended for want of memory. Raise memory_mb under steps', false)
   }
   const seen = signalCode === null ? `exit code ${exitCode}` : `signal ${signalCode}`
@@ -251,9 +256,7 @@ function runMessage(order: StepOrder, { code, env, secrets }: StepEquipment, fol
 /** Hears the step until its last word. */
 async function hear(work: Work, channel: Duplex, tell: (message: ToStep) => void): Promise<Ended> {
   let last: Ended | undefined
-  const limit = STEP_LIMITS.answer_bytes * 2
-  for await (const line of splitLines(limited(channel.setEncoding('utf8'), limit))) {
-    const message = readMessage(line)
+  for await (const message of readMessages(channel.setEncoding('utf8'))) {
     if (message.type === 'returned') last = returned(message.outputs)
     else if (message.type === 'threw') last = threw(work, message)
     else await heard(work, message, tell)
@@ -261,18 +264,6 @@ async function hear(work: Work, channel: Duplex, tell: (message: ToStep) => void
   }
   // It closed its channel without a word: its exit says why.
   return new Promise<never>(() => undefined)
-}
-
-/** One line of a step is no longer than its answer may be. */
-async function* limited(pieces: AsyncIterable<string>, most: number): AsyncGenerator<string> {
-  let open = 0
-  for await (const piece of pieces) {
-    const end = piece.lastIndexOf('\n')
-    open = end < 0 ? open + piece.length : piece.length - end
-    if (open > most)
-      throw new Fault('InvalidInput', 'step_answer', `the step said more than ${most} characters at once`)
-    yield piece
-  }
 }
 
 function returned(outputs: Readonly<Record<string, Json>>): Ended {
@@ -306,7 +297,7 @@ async function heard(work: Work, message: Aside, tell: (message: ToStep) => void
     case 'write':
     case 'read': {
       const { id } = message
-      const done = message.type === 'write' ? keepArtifact(work, message) : readObject(work, message.ref)
+      const done = message.type === 'write' ? keepArtifact(work, message) : readObject(work, message)
       const answer = await done.then(
         (ok) => ({ ok }),
         (error: unknown) => ({ error: error instanceof Error ? error.message : String(error) }),
@@ -321,38 +312,64 @@ async function heard(work: Work, message: Aside, tell: (message: ToStep) => void
 function progressOf({ log }: Work, { fraction, note }: Extract<FromStep, { type: 'progress' }>): Work['progress'] {
   return {
     fraction: Math.min(1, Math.max(0, fraction ?? 0)),
-    note: shortRedacted(log.withoutHidden(note)).slice(0, 200),
+    note: safeOneLine(log.withoutHidden(note), STEP_LIMITS.note_characters)
+      .slice(0, STEP_LIMITS.note_characters)
+      .toWellFormed(),
   }
 }
 
 /** Stores a file the step wrote. It lies in a folder of the attempt: a step names no other file of this machine. */
 async function keepArtifact(work: Work, { name, file, media_type }: Extract<FromStep, { type: 'write' }>) {
-  const path = await realpath(file)
-  if (!path.startsWith(work.folder + sep)) throw new Error('a file outside the folder of this attempt')
-  const { size } = await stat(path)
-  if (size > STEP_LIMITS.artifact_bytes) {
-    throw new Error(`artifact "${name}" has ${size} bytes; at most ${STEP_LIMITS.artifact_bytes} are allowed`)
-  }
   if (!/^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$/.test(name) || name.includes('..')) {
     throw new Error(
       `an artifact cannot be named "${name}"; allowed are letters, digits, . _ / - (at most 200, no "..")`,
     )
   }
-  const left = work.order.room_bytes - work.stored
-  if (size > left) throw new Error(`artifact "${name}" has ${size} bytes; the run may store ${Math.max(0, left)} more`)
-  if (work.artifacts.length >= STEP_LIMITS.artifacts) {
-    throw new Error(`at most ${STEP_LIMITS.artifacts} artifacts are kept of one attempt`)
-  }
-  const { ref, sha256, bytes } = await work.place.objects.put(work.tenant, await readFile(path))
+  const path = await realpath(file)
+  if (!path.startsWith(work.folder + sep)) throw new Error('a file outside the folder of this attempt')
+  const body = await readBody(path, (size) => roomProblem(work, name, size))
+  const { ref, sha256, bytes } = await work.place.objects.put(work.tenant, body)
   work.stored += bytes
   work.artifacts.push({ name, ref, sha256, bytes, ...(media_type === undefined ? {} : { media_type }) })
   await rm(path, { force: true })
   return ref
 }
 
-async function readObject({ place, tenant, folder }: Work, ref: string): Promise<string> {
-  const file = join(folder, 'files', String(ref.slice(-64)))
-  await writeFile(file, await place.objects.get(tenant, ref))
+function roomProblem({ order, stored, artifacts }: Work, name: string, size: number): string | undefined {
+  if (size > STEP_LIMITS.artifact_bytes) {
+    return `artifact "${name}" has ${size} bytes; at most ${STEP_LIMITS.artifact_bytes} are allowed`
+  }
+  const left = order.room_bytes - stored
+  if (size > left) return `artifact "${name}" has ${size} bytes; the run may store ${Math.max(0, left)} more`
+  if (artifacts.length < STEP_LIMITS.artifacts) return undefined
+  return `at most ${STEP_LIMITS.artifacts} artifacts are kept of one attempt`
+}
+
+/** A pipe is nothing to wait for, and a link leads somewhere else by now. */
+const REGULAR = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW
+
+/** A file as long as it is now, even where somebody still writes it. */
+async function readBody(path: string, problemOf: (size: number) => string | undefined): Promise<Uint8Array> {
+  const opened = await open(path, REGULAR)
+  try {
+    const seen = await opened.stat()
+    const problem = seen.isFile() ? problemOf(seen.size) : 'an artifact is a file, and this is none'
+    if (problem !== undefined) throw new Error(problem)
+    const body = new Uint8Array(seen.size)
+    let at = 0
+    for (let read = -1; read !== 0 && at < body.length; at += read) {
+      read = (await opened.read(body, at, body.length - at)).bytesRead
+    }
+    return body.subarray(0, at)
+  } finally {
+    await opened.close()
+  }
+}
+
+/** The body of an object, in a file that is new: what the step left under that name is nothing to write to. */
+async function readObject({ place, tenant, folder }: Work, { id, ref }: Extract<FromStep, { type: 'read' }>) {
+  const file = join(folder, 'files', `${id}.body`)
+  await writeFile(file, await place.objects.get(tenant, ref), { flag: 'wx' })
   return file
 }
 

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { createReadStream, createWriteStream } from 'node:fs'
+import { createReadStream, createWriteStream, openSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { pathToFileURL } from 'node:url'
+import { inspect } from 'node:util'
 import * as z from 'zod'
 import {
   type ArtifactBody,
@@ -13,8 +14,11 @@ import {
   type StepDefinition,
   stepOf,
 } from '../../shared/steps/step-definition.ts'
+import { STEP_LIMITS } from '../../shared/steps/step-order.ts'
 import type { Json } from '../../shared/text/json.ts'
 import { splitLines } from '../../shared/text/split-lines.ts'
+import { problemOfOutputs } from './plain-json.ts'
+import { killDescendants } from './process-tree.ts'
 import type { FromStep, StepFailureCode, StepProgram, ToStep } from './step-messages.ts'
 
 /**
@@ -31,17 +35,48 @@ const aborted = new AbortController()
 const asked = new Map<number, PromiseWithResolvers<string>>()
 let lastId = 0
 
+type LogMessage = Extract<FromStep, { type: 'log' }>
+
+/** What waits for the channel: lines, and words for the log, which may still grow. */
+let waiting: (string | LogMessage)[] = []
+/** The first of it that was not written yet. */
+let first = 0
+/** Messages of one write. A stream's own queue goes out in one, and of a million lines the system takes none (EINVAL). */
+const AT_ONCE = 100
+/** Characters of the log that wait and go as one message. */
+const LOG_AT_ONCE = 65_536
+
 function tell(message: FromStep): void {
-  channel.write(`${JSON.stringify(message)}\n`)
+  const last = waiting.at(-1)
+  if (message.type !== 'log') waiting.push(JSON.stringify(message))
+  else if (typeof last === 'object' && last.level === message.level && last.text.length < LOG_AT_ONCE) {
+    waiting[waiting.length - 1] = { ...last, text: `${last.text}\n${message.text}` }
+  } else waiting.push(message)
+  writeWaiting()
 }
+
+/** At once, as long as the channel takes it: a step that never waits is heard while it works. */
+function writeWaiting(): void {
+  if (channel.writableLength > 0) return
+  const now = waiting.slice(first, first + AT_ONCE)
+  first += now.length
+  if (first === waiting.length) [waiting, first] = [[], 0]
+  const lines = now.map((one) => `${typeof one === 'string' ? one : JSON.stringify(one)}\n`)
+  if (lines.length > 0) channel.write(lines.join(''), writeWaiting)
+  else if (isOver) end(0)
+}
+
+let isOver = false
 
 /** Says the last word and ends once it is written; what the step left running ends with it. */
 function finish(message: FromStep): void {
-  channel.end(`${JSON.stringify(message)}\n`, () => end(0))
+  tell(message)
+  isOver = true
 }
 
-/** With all that is of its group: what a step started is never left behind. */
+/** With all that it started: what a step leaves behind ends with it. */
 function end(code: number): never {
+  killDescendants(process.pid)
   try {
     process.kill(-process.pid, 'SIGKILL')
   } catch {
@@ -72,8 +107,10 @@ function settle(message: Extract<ToStep, { type: 'done' }>): void {
   else waiting?.reject(new Error(message.error))
 }
 
-function run(order: RunOrder): Promise<FromStep> {
-  return order.program === undefined ? runModule(order) : runProgram(order, order.program)
+async function run(order: RunOrder): Promise<FromStep> {
+  const said = await (order.program === undefined ? runModule(order) : runProgram(order, order.program))
+  const problem = said.type === 'returned' ? problemOfOutputs(said.outputs) : undefined
+  return problem === undefined ? said : threw('step_outputs', `what it returned is no JSON: ${problem}`)
 }
 
 async function loadStep(): Promise<StepDefinition> {
@@ -100,7 +137,7 @@ async function runModule({ inputs, config, key, attempt, feedback, secrets }: Ru
     secrets,
     signal: aborted.signal,
     log: { info: logAs('info'), warn: logAs('warn'), error: logAs('error') },
-    progress: (fraction, note = '') => tell({ type: 'progress', fraction: Number(fraction), note: String(note) }),
+    progress: openProgress(),
     cost: (usd) => tell({ type: 'cost', usd: Number(usd) }),
     artifacts: await openArtifacts(),
   })
@@ -110,16 +147,40 @@ async function runModule({ inputs, config, key, attempt, feedback, secrets }: Ru
 }
 
 function logAs(level: 'info' | 'warn' | 'error') {
-  return (text: string) => tell({ type: 'log', level, text: String(text) })
+  return (text: string) => tell({ type: 'log', level, text: String(text).slice(0, STEP_LIMITS.log_bytes) })
+}
+
+/** Between two words about how far it is, ms: people see no more, and a million of them would be in the way of the answer. */
+const PROGRESS_MS = 100
+
+/** Says the newest: at once, or when it is time. */
+function openProgress(): (fraction: number, note?: string) => void {
+  let said = Number.NEGATIVE_INFINITY
+  let newest: FromStep | undefined
+  const say = () => {
+    if (newest === undefined) return
+    said = performance.now()
+    tell(newest)
+    newest = undefined
+  }
+  return (fraction, note = '') => {
+    const isWaiting = newest !== undefined
+    newest = { type: 'progress', fraction: Number(fraction), note: String(note).slice(0, STEP_LIMITS.note_characters) }
+    const left = said + PROGRESS_MS - performance.now()
+    if (left <= 0) say()
+    else if (!isWaiting) setTimeout(say, left).unref()
+  }
 }
 
 /** Bodies go through files of a folder of this process: neither side holds what it only hands on. */
 async function openArtifacts(): Promise<StepArtifacts> {
   const folder = await mkdtemp(join(tmpdir(), 'artifacts-'))
+  let written = 0
   return {
     async write(name, body, media_type) {
-      const file = join(folder, `out-${lastId}`)
-      await pipeline(piecesOf(body), createWriteStream(file))
+      written += 1
+      const file = join(folder, `out-${written}`)
+      await pipeline(piecesOf(name, body), createWriteStream(file))
       return ask((id) => ({ type: 'write', id, name, file, ...(media_type === undefined ? {} : { media_type }) }))
     },
     async read(ref) {
@@ -128,9 +189,15 @@ async function openArtifacts(): Promise<StepArtifacts> {
   }
 }
 
-async function* piecesOf(body: ArtifactBody): AsyncGenerator<string | Uint8Array> {
-  if (typeof body === 'string' || body instanceof Uint8Array) yield body
-  else yield* body
+/** A stream that goes on and on fills no disk. */
+async function* piecesOf(name: string, body: ArtifactBody): AsyncGenerator<string | Uint8Array> {
+  const most = STEP_LIMITS.artifact_bytes
+  let bytes = 0
+  for await (const piece of typeof body === 'string' || body instanceof Uint8Array ? [body] : body) {
+    bytes += Buffer.byteLength(piece)
+    if (bytes > most) throw new Error(`artifact "${name}" has more than ${most} bytes, which is what is allowed`)
+    yield piece
+  }
 }
 
 function ask(message: (id: number) => FromStep): Promise<string> {
@@ -152,14 +219,17 @@ async function runProgram(order: RunOrder, how: StepProgram): Promise<FromStep> 
   const { inputs, config, key, attempt, feedback } = order
   const [command = '', ...args] = how.exec
   await placeFiles(inputs, how.files)
-  const child = spawn(command, args, { cwd: how.cwd, env: how.env, stdio: ['pipe', 'pipe', 'inherit'] })
+  leaveStandardErrorAlone()
+  // By the folder it has open it is known for one of this attempt, and so is what it starts, wherever that goes.
+  const mark = openSync(how.artifacts, 'r')
+  const child = spawn(command, args, { cwd: how.cwd, env: how.env, stdio: ['pipe', 'pipe', 'inherit', mark] })
   const over = Promise.withResolvers<{ readonly code: number | null; readonly signal: string | null } | Error>()
   child.once('error', over.resolve)
-  child.once('close', (code, signal) => over.resolve({ code, signal }))
+  child.once('exit', (code, signal) => over.resolve({ code, signal }))
   aborted.signal.addEventListener('abort', () => child.kill('SIGTERM'), { once: true })
   // One that reads nothing is none of our errors.
-  child.stdin.on('error', () => undefined)
-  child.stdin.end(
+  child.stdin?.on('error', () => undefined)
+  child.stdin?.end(
     `${JSON.stringify({ inputs, config, key, attempt, feedback, files: how.files, artifacts: how.artifacts })}\n`,
   )
   const answer = await readAnswer(child, how.answer_bytes)
@@ -201,6 +271,7 @@ async function runContainer(
   await placeFiles(given, how.files)
   await writeFile(join(own.folder, 'input.json'), JSON.stringify({ inputs: given, key, attempt, feedback }))
   container = own
+  leaveStandardErrorAlone()
   const child = spawn(command, args, { cwd: how.cwd, env: how.env, stdio: ['ignore', 'inherit', 'inherit'] })
   const over = Promise.withResolvers<Parameters<typeof endedBadly>[0]>()
   child.once('error', over.resolve)
@@ -230,16 +301,42 @@ function killContainer(): void {
 
 const KILL_MS = 10_000
 
+/** A program that has ended wrote all it had to say: who still has its output open says nothing for so long, ms. */
+const QUIET_MS = 1_000
+
 /** Undefined: it is longer than that, and the program is at its end. */
-async function readAnswer(child: ChildProcess, most: number): Promise<string | undefined> {
+function readAnswer(child: ChildProcess, most: number): Promise<string | undefined> {
   const pieces: Buffer[] = []
   let bytes = 0
-  for await (const piece of child.stdout ?? []) {
-    bytes += piece.length
-    if (bytes > most) return undefined
-    pieces.push(piece)
-  }
-  return Buffer.concat(pieces).toString('utf8')
+  let ended = false
+  let quiet: NodeJS.Timeout | undefined
+  return new Promise((resolve) => {
+    const done = () => resolve(Buffer.concat(pieces).toString('utf8'))
+    const wait = () => {
+      clearTimeout(quiet)
+      quiet = setTimeout(done, QUIET_MS)
+    }
+    child.stdout?.on('data', (piece: Buffer) => {
+      bytes += piece.length
+      if (bytes > most) resolve(undefined)
+      else pieces.push(piece)
+      if (ended) wait()
+    })
+    child.stdout?.once('end', done)
+    child.once('error', done)
+    child.once('exit', () => {
+      ended = true
+      wait()
+    })
+  })
+}
+
+/**
+ * Node makes process.stderr when a socket closes, to compare, and with it descriptor 2 non-blocking; a program that shares it
+ * then fails in the middle of a long log (EAGAIN). Nothing here writes to either.
+ */
+function leaveStandardErrorAlone(): void {
+  for (const name of ['stdout', 'stderr']) Object.defineProperty(process, name, { value: undefined })
 }
 
 async function readOutputs(answer: string, { artifacts }: StepProgram): Promise<FromStep> {
@@ -268,13 +365,26 @@ async function readOutputs(answer: string, { artifacts }: StepProgram): Promise<
   return { type: 'returned', outputs: Object.fromEntries(named) }
 }
 
+/** Characters of what it threw: the rest says nothing to anybody. */
+const SAID = 65_536
+
 function failure(error: unknown): FromStep {
-  if (!(error instanceof Error)) return threw('step_failed', `it threw ${JSON.stringify(error) ?? String(error)}`)
-  const { name, message, stack = '' } = error
+  if (!(error instanceof Error)) return threw('step_failed', `it threw ${shown(error)}`)
+  const [name, stack] = [String(error.name), String(error.stack ?? '').slice(0, SAID)]
+  const message = String(error.message).slice(0, SAID)
   const kind = name === 'Retry' ? 'retry' : name === 'Fail' ? 'fail' : 'error'
   const after = 'after_ms' in error && typeof error.after_ms === 'number' ? { after_ms: error.after_ms } : {}
-  const words = kind === 'error' ? `${name}: ${message}` : message
+  const told = message === '' ? `it threw ${name} and said no more` : message
+  const words = kind === 'error' ? `${name}: ${message}` : told
   return { type: 'threw', kind, code: 'step_failed', message: words, stack: ownFrames(stack), ...after }
+}
+
+function shown(value: unknown): string {
+  try {
+    return (JSON.stringify(value) ?? String(value)).slice(0, SAID)
+  } catch {
+    return inspect(value).slice(0, SAID)
+  }
 }
 
 const RUNNER = /\brun-step\.(?:ts|mjs|js):\d/
@@ -298,6 +408,11 @@ async function describe(): Promise<FromStep> {
 /** What a step forgets to catch ends its attempt like what it throws. */
 process.on('uncaughtException', (error) => finish(failure(error)))
 process.on('unhandledRejection', (error) => finish(failure(error)))
+
+/** What left its group, where the step ends this process itself. */
+process.on('exit', () => killDescendants(process.pid))
+/** Who followed it is gone. */
+channel.on('error', () => end(1))
 
 if (process.argv[3] === 'describe') void describe().then(finish, (error: unknown) => finish(failure(error)))
 else void listen()

@@ -1,6 +1,8 @@
 import * as z from 'zod'
 import { Fault } from '../../shared/errors.ts'
+import { STEP_LIMITS } from '../../shared/steps/step-order.ts'
 import type { Json } from '../../shared/text/json.ts'
+import { splitLines } from '../../shared/text/split-lines.ts'
 
 /** What the process of a step is told, a JSON text a line on its descriptor 3. */
 export type ToStep =
@@ -90,10 +92,29 @@ const FromStepSchema = z.discriminatedUnion('type', [
 ])
 export type FromStep = z.infer<typeof FromStepSchema>
 
+/** Characters of one line: no longer than its answer may be, with room for escapes. */
+const LINE_CHARACTERS = STEP_LIMITS.answer_bytes * 2
+
+/** What comes on its channel; Fault InvalidInput step_answer where a line is no message, or does not end. */
+export async function* readMessages(pieces: AsyncIterable<string>): AsyncGenerator<FromStep> {
+  for await (const line of splitLines(limited(pieces))) yield readMessage(line)
+}
+
+async function* limited(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+  let open = 0
+  for await (const piece of pieces) {
+    const end = piece.lastIndexOf('\n')
+    open = end < 0 ? open + piece.length : piece.length - end
+    if (open > LINE_CHARACTERS) {
+      throw new Fault('InvalidInput', 'step_answer', `the step said more than ${LINE_CHARACTERS} characters at once`)
+    }
+    yield piece
+  }
+}
+
 const SHOWN = 80
 
-/** One line of its channel; Fault InvalidInput step_answer where it is no message. */
-export function readMessage(line: string): FromStep {
+function readMessage(line: string): FromStep {
   const read = FromStepSchema.safeParse(parsed(line))
   if (read.success) return read.data
   const seen = JSON.stringify(line.slice(0, SHOWN))

@@ -1,8 +1,9 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { kill, killMarked, type ProcessWatch, streamsOf } from './process-tree.ts'
 import type { StepContainer, StepProgram } from './step-messages.ts'
 
 /** What a place gives a step besides its order. */
@@ -30,7 +31,7 @@ export async function startProcess(
   folder: string,
   { code, env, memory_mb }: StepEquipment,
   { runner = RUNNER, only = [] }: { readonly runner?: URL | undefined; readonly only?: readonly 'describe'[] } = {},
-) {
+): Promise<StepProcess> {
   for (const name of ['tmp', 'files', 'artifacts']) await mkdir(join(folder, name))
   const module = join(folder, 'step.mjs')
   if ('module' in code) {
@@ -46,7 +47,8 @@ export async function startProcess(
   })
   const channel = child.stdio[3] as Duplex
   channel.on('error', () => undefined)
-  return { child, channel }
+  // While it is sure to be there: a process that has ended tells nothing.
+  return { child, channel, folder, marks: streamsOf(child.pid ?? 0) }
 }
 
 const NODE_OPTIONS = ['--enable-source-maps', '--disable-warning=ExperimentalWarning']
@@ -64,14 +66,19 @@ export function stepEnvironment(folder: string): Record<string, string> {
 /** By this what a step started is found, wherever it went. */
 const MARK = 'SLUICE_STEP'
 
-/** Ends the group, and on Linux what left it: whatever still carries the mark of this attempt. */
-export async function killAll({ pid }: ChildProcess, folder: string): Promise<void> {
-  if (pid !== undefined) kill(-pid)
-  for (let round = 0; round < 3; round += 1) {
-    const left = await marked(basename(folder))
-    if (left.length === 0) return
-    for (const one of left) kill(one)
-  }
+/** A process of an attempt, and by what it and all it started are known. */
+export interface StepProcess {
+  readonly child: ChildProcess
+  readonly channel: Duplex
+  readonly folder: string
+  readonly marks: ReturnType<typeof streamsOf>
+}
+
+/** Ends the group, and on Linux what left it: whatever still bears a mark of this attempt. `watch`: of its processes. */
+export async function killAll({ child: { pid }, folder, marks }: StepProcess, watch?: ProcessWatch): Promise<void> {
+  if (pid === undefined) return
+  kill(-pid)
+  await killMarked({ ...(await marks), watch, folder, variable: `${MARK}=${basename(folder)}` })
 }
 
 /** The container of an attempt, whoever started it: what has ended is not there any more. */
@@ -85,46 +92,18 @@ export async function endContainer({ code }: StepEquipment): Promise<void> {
 
 const KILL_MS = 10_000
 
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // It has ended.
-  }
+/** Takes the folder of an attempt away, whatever lies there. What cannot be removed stays: no attempt is lost by it. */
+export async function removeFolder(folder: string): Promise<void> {
+  const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 3 })
+  await remove().catch(async () => {
+    // Folders that nobody may write to, as a cache of Go modules has them.
+    await openFolders(folder)
+    await remove().catch(() => undefined)
+  })
 }
 
-async function marked(id: string): Promise<readonly number[]> {
-  const names = await readdir('/proc').catch(() => [])
-  const found: number[] = []
-  for (const name of names.filter((one) => /^\d+$/.test(one))) {
-    const environment = await readFile(`/proc/${name}/environ`, 'utf8').catch(() => '')
-    if (environment.includes(`${MARK}=${id}`)) found.push(Number(name))
-  }
-  return found
-}
-
-const MEMORY_LOOK_MS = 250
-
-/** Looks at the resident memory of the process and all it started, where /proc tells it (Linux); `over` gets megabytes. */
-export function watchMemory({ pid }: ChildProcess, most: number, over: (mb: number) => void) {
-  let busy = false
-  const look = async () => {
-    const mb = Math.round((await memoryBelow(pid ?? 0)) / 1_048_576)
-    busy = false
-    if (mb > most) over(mb)
-  }
-  const timer = setInterval(() => {
-    if (!busy) void look()
-    busy = true
-  }, MEMORY_LOOK_MS)
-  return { stop: () => clearInterval(timer) }
-}
-
-const PAGE_BYTES = 4_096
-
-async function memoryBelow(pid: number): Promise<number> {
-  const [, pages = '0'] = (await readFile(`/proc/${pid}/statm`, 'utf8').catch(() => '')).split(' ')
-  const children = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '')).split(' ')
-  const below = await Promise.all(children.filter((one) => one !== '').map((one) => memoryBelow(Number(one))))
-  return below.reduce((sum, bytes) => sum + bytes, Number(pages) * PAGE_BYTES)
+async function openFolders(folder: string): Promise<void> {
+  await chmod(folder, 0o700).catch(() => undefined)
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
+  for (const entry of entries.filter((one) => one.isDirectory())) await openFolders(join(folder, entry.name))
 }

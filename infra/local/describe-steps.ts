@@ -11,11 +11,18 @@ import { describeCalls } from './describe-calls.ts'
  * place knows it (shared/steps/described-step.ts). It is a program of its own because it bundles and loads code of the
  * project, which clients may not.
  */
-const WORK = { programs: true, functions: true, integrations: true, containers: true, container_engine: true } as const
+const WORK = {
+  steps: true,
+  programs: true,
+  functions: true,
+  integrations: true,
+  containers: true,
+  container_engine: true,
+} as const
 const AskedSchema = z.strictObject({ names: z.array(z.string()), ...SettingsSchema.pick(WORK).shape })
 
 const { names, ...settings } = AskedSchema.parse(JSON.parse(await text(process.stdin)))
-const project = openProjectSteps(process.cwd(), { ...settings, steps: {} })
+const project = openProjectSteps(process.cwd(), settings)
 const known = await describeCalls(settings, names, {
   containers: () => findContainerEngine(settings),
   describeSteps: (own) => project.describe(own),

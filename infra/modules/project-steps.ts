@@ -2,8 +2,18 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { describeModule } from '../../functions/steps/describe-module.ts'
 import { Fault } from '../../shared/errors.ts'
-import { type DescribedStep, isModulePath, type KnownSteps } from '../../shared/steps/described-step.ts'
-import { type ProgramSettings, portsOfSettings, type StepsSettings } from '../../shared/steps/settings.ts'
+import {
+  type DescribedStep,
+  isModulePath,
+  type KnownSteps,
+  type UnknownStep,
+} from '../../shared/steps/described-step.ts'
+import {
+  type ProgramSettings,
+  portsOfSettings,
+  type StepsSettings,
+  settingsOfStep,
+} from '../../shared/steps/settings.ts'
 import { sha256 } from '../../shared/text/hash.ts'
 import { canonicalJson } from '../../shared/text/json.ts'
 import { didYouMean, listed, suggest } from '../../shared/text/wording.ts'
@@ -38,11 +48,14 @@ export function openProjectSteps(root: string, settings: StepsSettings, runner?:
     try {
       if (!isModulePath(name)) return describeProgram(root, settings, name)
       const code = await module(name)
-      const seen = described.get(code.hash) ?? (await describeModule(name, code, runner))
-      described.set(code.hash, seen)
+      // It is loaded as it will be run: what it reads of its environment on the way is there.
+      const { env } = settingsOfStep(settings, name)
+      const key = `${name} ${code.hash}`
+      const seen = described.get(key) ?? (await describeModule(name, { ...code, env }, runner))
+      described.set(key, seen)
       return seen
     } catch (error) {
-      if (error instanceof Fault && error.name === 'InvalidInput') return { problem: withNear(root, name, error) }
+      if (error instanceof Fault && error.name === 'InvalidInput') return unknown(root, name, error)
       throw error
     }
   }
@@ -68,15 +81,19 @@ function stampOf(files: readonly string[]): string {
     .join()
 }
 
-/** Of a file that is not there, the one that was probably meant. */
-function withNear(root: string, name: string, error: Fault): string {
-  const words = error.message.replace(/^Cannot take module "[^"]*": /, '')
-  if (error.code !== 'module_unreadable') return words
+/** Why there is none; of a file that is not there, the one that was probably meant. */
+function unknown(root: string, name: string, { code, message, facts }: Fault): UnknownStep {
+  const problem = message.replace(/^Cannot take module "[^"]*": /, '')
+  const near = code === 'unknown_step' ? facts.near : code === 'module_unreadable' ? nearFile(root, name) : undefined
+  return typeof near === 'string' ? { problem, hint: near } : { problem }
+}
+
+function nearFile(root: string, name: string): string | undefined {
   const folder = join(root, name, '..')
-  if (!existsSync(folder)) return words
+  if (existsSync(join(root, name)) || !existsSync(folder)) return undefined
   const there = readdirSync(folder, { withFileTypes: true, encoding: 'utf8' }).filter((entry) => entry.isFile())
   const names = there.map((entry) => `./${relative(root, join(folder, entry.name)).split(sep).join('/')}`)
-  return [words, didYouMean(suggest(name, names))].filter((part) => part !== undefined).join(' ')
+  return didYouMean(suggest(name, names))
 }
 
 function describeProgram(root: string, settings: StepsSettings, name: string): DescribedStep {
@@ -97,8 +114,8 @@ function requireProgram({ programs }: StepsSettings, name: string): ProgramSetti
   if (program !== undefined) return program
   const known = Object.keys(programs)
   const near = didYouMean(suggest(name, known))
-  const message = `there is no program of that name in the settings; there are ${listed(known)}. Add programs: { ${name}: { exec: [..] } } to sluice.yaml.${near === undefined ? '' : ` ${near}`}`
-  throw new Fault('InvalidInput', 'unknown_step', message)
+  const message = `there is no program of that name in the settings; there are ${listed(known)}. Add programs: { ${name}: { exec: [..] } } to sluice.yaml.`
+  throw new Fault('InvalidInput', 'unknown_step', message, near === undefined ? {} : { facts: { near } })
 }
 
 /** Of its command, and of every file of the project that the command or `files` names. */

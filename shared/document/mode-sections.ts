@@ -200,7 +200,7 @@ function readStep(reading: Reading, handler: string, given: Json | undefined, pa
     return undefined
   }
   if (step !== undefined && 'problem' in step) {
-    refuseStep(reading, handler, at, `which cannot be taken: ${step.problem.replace(/\.$/, '')}`)
+    refuseStep(reading, handler, at, `which cannot be taken: ${step.problem.replace(/\.$/, '')}`, step.hint)
     return undefined
   }
   const config = readMapping(reading, given ?? {}, [...path, 'config'])
@@ -209,8 +209,9 @@ function readStep(reading: Reading, handler: string, given: Json | undefined, pa
   return { mode: 'deterministic', handler, config }
 }
 
-function refuseStep({ problems }: Reading, handler: string, path: Path, why: string): void {
-  problems.push({ code: 'unknown_step', path, say: ({ who }) => ({ text: `${who} names ${quoted(handler)}, ${why}` }) })
+function refuseStep({ problems }: Reading, handler: string, path: Path, why: string, hint?: string): void {
+  const say: Problem['say'] = ({ who }) => ({ text: `${who} names ${quoted(handler)}, ${why}`, hint })
+  problems.push({ code: 'unknown_step', path, say })
 }
 
 /** By the schema its module made of it: what has a default may be left out. */

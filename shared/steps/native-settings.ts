@@ -120,8 +120,8 @@ export type ContainerSettings = z.infer<typeof ContainerSchema>
 /** `containers` in sluice.yaml: what blocks of the handler `container` may run (docs/native-calls.md, "container"). */
 export const ContainersSettingsSchema = atMost(z.record(CalledNameSchema, ContainerSchema), 'containers')
 
-/** What of the settings says what a document may name as its work: programs, and what AWS does. */
-export interface WorkSettings extends CallsSettings, Pick<StepsSettings, 'programs'> {
+/** What of the settings says what a document may name as its work: steps, programs, and what AWS does. */
+export interface WorkSettings extends CallsSettings, StepsSettings {
   readonly container_engine?: string | undefined
 }
 

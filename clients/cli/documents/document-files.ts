@@ -74,7 +74,7 @@ function knownPlace(): Pick<CheckedSettings, 'providers' | 'services' | 'work' |
 }
 
 /** Of a folder without settings. */
-const NO_WORK = { programs: {}, functions: {}, integrations: {}, containers: {} }
+const NO_WORK = { steps: {}, programs: {}, functions: {}, integrations: {}, containers: {} }
 
 function documentsIn(folder: string): readonly string[] {
   try {

@@ -39,8 +39,9 @@ export interface CheckedSettings {
   readonly tasks?: TaskSettings
 }
 
-function workOf({ programs, functions, integrations, containers, container_engine }: WorkSettings): WorkSettings {
-  return { programs, functions, integrations, containers, container_engine }
+function workOf(settings: WorkSettings): WorkSettings {
+  const { steps, programs, functions, integrations, containers, container_engine } = settings
+  return { steps, programs, functions, integrations, containers, container_engine }
 }
 
 /** As the local place calls whoever starts it. */

@@ -99,6 +99,23 @@ test('a program is known by the settings, and is not judged by settings with err
   expect(await run('validate', 'dags/words.yaml')).toMatchObject({ status: 0 })
 })
 
+test('a module that reads its environment when it is loaded finds there what the settings give it', async () => {
+  write('steps/count.ts', `if (process.env.LIMIT !== '7') throw new Error('LIMIT is ' + process.env.LIMIT)\n${STEP}`)
+  expect(await run('validate')).toMatchObject({ status: 100, said: expect.stringContaining('LIMIT is undefined') })
+  write('sluice.yaml', 'steps: { ./steps/count.ts: { env: { LIMIT: "7" } } }')
+  expect(await run('validate')).toMatchObject({ status: 0 })
+  expect(await run('run', 'start', 'dags/words.yaml', '--input', 'text=one two')).toMatchObject({ status: 0 })
+})
+
+test('a program of which a file is missing is told so, and is not taken for a wrong name', async () => {
+  write('dags/words.yaml', scoring)
+  write('steps/score.py', 'print("{}")')
+  write('sluice.yaml', 'programs: { ./steps/score.py: { exec: [python3, steps/score.py], files: [steps/words.txt] } }')
+  const { said } = await run('validate', 'dags/words.yaml')
+  expect(said).toMatch(/"steps\/words\.txt" under files is not below .* Name files and folders of the project\.\n/)
+  expect(said).not.toContain('Did you mean')
+})
+
 test('a line of --ndjson is judged with the code of this folder', async () => {
   const line = `${JSON.stringify({ id: 1, yaml: counting() })}\n`
   const { out } = await sluice(['validate', '--ndjson'], { cwd: dir, stdin: line })

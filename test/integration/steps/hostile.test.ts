@@ -1,11 +1,29 @@
+import { createConnection } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { all, module, noneLeft, openStepPlace, type StepPlace, stepBlock } from './step-place.ts'
+import { expectVerified } from '../asks/ask-place.ts'
+import { all, module, noneCalled, noneLeft, openStepPlace, type StepPlace, stepBlock } from './step-place.ts'
+
+const ANY = { outputs: 'text: z.any()' }
+/** Ends no sooner than everybody here, and is found by its number: it carries nothing else of the attempt. */
+const ORPHAN = String(10_000_000 + process.pid)
+const LEAVES_IT = `
+  const { spawn } = await import('node:child_process')
+  spawn('env', ['-i', 'setsid', 'sleep', '${ORPHAN}'], { stdio: 'ignore', detached: true }).unref()
+  await new Promise((resolve) => setTimeout(resolve, 50))`
 
 /** What a step does to the place, and the code and words its attempt ends with. */
 const HOSTILE: Readonly<Record<string, readonly [string, { readonly code: string; readonly says: string }]>> = {
   'ends its process in the middle': [
     module(`process.exit(7)`),
     { code: 'step_crashed', says: 'ended with exit code 7 before it had answered' },
+  ],
+  'ends its process as if all were well': [
+    module(`process.exit(0)`),
+    { code: 'step_crashed', says: 'ended with exit code 0 before it had answered' },
+  ],
+  'aborts, with room in its heap': [
+    module(`process.abort()`),
+    { code: 'step_crashed', says: 'ended with signal SIGABRT before it had answered' },
   ],
   'kills itself': [
     module(`process.kill(process.pid, 'SIGSEGV'); await never()`),
@@ -36,6 +54,30 @@ const HOSTILE: Readonly<Record<string, readonly [string, { readonly code: string
     ),
     { code: 'step_failed', says: 'the step: Error: left them running' },
   ],
+  'leaves its group, its session and its environment': [
+    module(`${LEAVES_IT}; throw new Error('left it running')`),
+    { code: 'step_failed', says: 'the step: Error: left it running' },
+  ],
+  'leaves them, and ends its process': [
+    module(`${LEAVES_IT}; process.exit(3)`),
+    { code: 'step_crashed', says: 'ended with exit code 3' },
+  ],
+  'leaves them, its folder too, and is killed a while later': [
+    module(
+      `const { spawn } = await import('node:child_process')
+       spawn('sleep', ['${ORPHAN}'], { stdio: 'ignore', detached: true, cwd: '/', env: {} }).unref()
+       await new Promise((resolve) => setTimeout(resolve, 1_000)); process.kill(process.pid, 'SIGKILL')`,
+    ),
+    { code: 'step_crashed', says: 'ended with signal SIGKILL' },
+  ],
+  'doubles its processes': [
+    module(
+      `const { spawn } = await import('node:child_process')
+       const bomb = 'f() { [ $1 -gt 0 ] && { f $(($1-1)) & f $(($1-1)) & }; sleep ${ORPHAN}; }; f 8'
+       spawn('sh', ['-c', bomb], { stdio: 'ignore' }); await never()`,
+    ),
+    { code: 'step_memory', says: 'MB are allowed. Raise memory_mb under steps' },
+  ],
   'writes garbage on the channel': [
     module(`writeFileSync(3, 'garbage\\n'); await never()`),
     { code: 'step_answer', says: 'the step wrote "garbage" on descriptor 3' },
@@ -62,11 +104,72 @@ const HOSTILE: Readonly<Record<string, readonly [string, { readonly code: string
     module(`return { text: 'x'.repeat(4_300_000) }`),
     { code: 'step_answer', says: 'at most 4194304 are allowed. Write large bodies as artifacts' },
   ],
+  'writes an artifact without end': [
+    module(
+      `async function* endless() { for (;;) { yield Buffer.alloc(1_048_576); await new Promise(setImmediate) } }
+       await call.artifacts.write('endless', endless())`,
+    ),
+    { code: 'step_failed', says: 'artifact "endless" has more than 67108864 bytes' },
+  ],
+  'writes artifacts without end': [
+    module(`for (let i = 0; ; i += 1) await call.artifacts.write('a' + i, '')`),
+    { code: 'step_failed', says: 'at most 1000 artifacts are kept of one attempt' },
+  ],
+  'names a pipe as an artifact': [
+    module(
+      `const { execFileSync } = await import('node:child_process')
+       const file = process.env.TMPDIR + '/pipe'
+       execFileSync('mkfifo', [file])
+       for (let id = 101; id < 110; id += 1) writeFileSync(3, JSON.stringify({ type: 'write', id, name: 'a', file }) + '\\n')
+       throw new Error('the place waits for none')`,
+    ),
+    { code: 'step_failed', says: 'the place waits for none' },
+  ],
+  'names a file of the machine as an artifact': [
+    module(
+      `const { symlinkSync } = await import('node:fs')
+       const file = process.env.TMPDIR + '/link'
+       symlinkSync('/etc/passwd', file)
+       writeFileSync(3, JSON.stringify({ type: 'write', id: 1, name: 'a', file }) + '\\n'); await call.artifacts.write('b', 'b')`,
+    ),
+    { code: 'step_failed', says: 'a file outside the folder of this attempt' },
+  ],
+  'returns a big integer': [
+    module(`return { text: 10n }`, ANY),
+    { code: 'step_outputs', says: 'what it returned is no JSON: text is a bigint' },
+  ],
+  'returns what holds itself': [
+    module(`const a = {}; a.a = a; return { text: a }`, ANY),
+    { code: 'step_outputs', says: 'nests deeper than 64 levels, or holds itself' },
+  ],
+  'returns what throws when it is written': [
+    module(`return { text: { toJSON() { throw new Error('not me') } } }`, ANY),
+    { code: 'step_failed', says: 'the step: Error: not me' },
+  ],
+  'returns a hundred thousand brackets, past all checks': [
+    module(
+      `writeFileSync(3, '{"type":"returned","outputs":{"text":' + '['.repeat(100_000) + ']'.repeat(100_000) + '}}\\n'); await never()`,
+    ),
+    { code: 'step_answer', says: 'on descriptor 3, which is for what it is called with' },
+  ],
   'returns what is no object': [
     module(`return ['text']`),
     { code: 'step_outputs', says: 'the step: what it returned does not fit' },
   ],
   'throws what is no error': [module(`throw { a: 1 }`), { code: 'step_failed', says: 'the step: it threw {"a":1}' }],
+  'throws what JSON has no word for': [module(`throw 10n`), { code: 'step_failed', says: 'the step: it threw 10n' }],
+  'throws megabytes of words': [
+    module(`throw new Error('x'.repeat(9_000_000))`),
+    { code: 'step_failed', says: 'the step: Error: xxx' },
+  ],
+  'throws words that are escaped': [
+    module(`throw new Error('\\0'.repeat(900))`),
+    { code: 'step_failed', says: 'the step: Error: \0\0\0' },
+  ],
+  'throws words of another script': [
+    module(`console.log('字'.repeat(900)); throw new Error('字'.repeat(900))`),
+    { code: 'step_failed', says: 'the step: Error: 字字字' },
+  ],
   'forgets a promise that fails': [
     module(`Promise.reject(new Error('nobody caught it')); await never()`),
     { code: 'step_failed', says: 'the step: Error: nobody caught it' },
@@ -103,8 +206,36 @@ const PROGRAMS: Readonly<
     ],
     { code: '', says: '' },
   ],
+  'answers a hundred thousand brackets': [
+    ['sh', '-c', 'printf "{\\"text\\":"; yes [ | head -n 100000; yes ] | head -n 100000; echo "}"'],
+    { code: 'step_outputs', says: 'nests deeper than 64 levels' },
+  ],
+  'answers what JavaScript has and JSON has not': [
+    ['echo', '{"text":NaN}'],
+    { code: 'step_answer', says: 'its answer is no JSON object: it wrote "{\\"text\\":NaN}"' },
+  ],
+  'answers with the prototype of all': [['echo', '{"__proto__":{"polluted":1},"text":"x"}'], { code: '', says: '' }],
+  'has its output open when it has ended': [
+    ['sh', '-c', `sleep ${ORPHAN} & echo '{"text":"x"}'`],
+    { code: '', says: '' },
+  ],
+  'leaves its group, its session and its environment': [
+    ['sh', '-c', `env -i setsid sleep ${ORPHAN} < /dev/null > /dev/null 2>&1 & echo '{"text":"x"}'`],
+    { code: '', says: '' },
+  ],
+  'leaves a pipe among its artifacts': [
+    [
+      'sh',
+      '-c',
+      'D=$(sed "s/.*\\"artifacts\\":\\"\\([^\\"]*\\)\\".*/\\1/"); mkfifo "$D/pipe"; echo "{\\"text\\":\\"artifacts/pipe\\"}"',
+    ],
+    { code: '', says: '' },
+  ],
   'ends badly': [['sh', '-c', 'exit 9'], { code: 'step_failed', says: 'it ended with exit code 9' }],
 }
+
+/** 20 MB, and how writing them ended. */
+const LOUD = `sleep 0.2; yes | head -c 20000000 >&2; echo $? >&2; echo '{"text":"x"}'`
 
 let place: StepPlace
 const modules = Object.entries(HOSTILE).map(([name, [text]], i) => [name, `./steps/m${i}.ts`, text] as const)
@@ -116,7 +247,7 @@ beforeAll(async () => {
   place = await openStepPlace(
     { ...files, 'steps/well.ts': module(`return { text: 'well' }`) },
     {
-      programs: named,
+      programs: { ...named, './steps/loud.sh': { exec: ['sh', '-c', LOUD] } },
       // What goes on to start processes is ended by its time-out, whatever they weigh.
       steps: Object.fromEntries(
         [...modules, ...programs].map(([name, path]) => [
@@ -132,21 +263,70 @@ afterAll(async () => {
   await place.close()
 })
 
-async function endOf(handler: string, outputs?: object) {
-  const more = { timeout_ms: 3_000, retry: { max_attempts: 1 }, ...(outputs === undefined ? {} : { outputs }) }
+/** Long enough for all that ends by itself. */
+const LONG_MS = 120_000
+
+async function endOf(handler: string, outputs?: object, timeout_ms = LONG_MS) {
+  const more = { timeout_ms, retry: { max_attempts: 1 }, ...(outputs === undefined ? {} : { outputs }) }
   const run = await place.start({ name: 'hostile', blocks: [stepBlock('a', handler, more)] })
   const events = await place.ended(run)
+  await expectVerified(place, run)
   return { run, events, failed: all(events, 'block:failed')[0]?.data }
+}
+
+/** Nothing that a step of this place started is left. */
+async function nobodyLeft(): Promise<void> {
+  await noneLeft(place)
+  await noneCalled(ORPHAN)
 }
 
 describe('a step that', () => {
   test.each(modules)('%s ends its attempt with the reason, and nothing else', async (name, path) => {
-    const { failed } = await endOf(path)
     const wanted = HOSTILE[name]?.[1]
+    const { failed } = await endOf(path, undefined, wanted?.code === 'block_timeout' ? 3_000 : LONG_MS)
     expect(failed?.code).toBe(wanted?.code)
     expect(failed?.reason).toContain(wanted?.says)
-    await noneLeft(place)
+    await nobodyLeft()
     expect((await endOf('./steps/well.ts')).failed).toBeUndefined()
+  })
+
+  test('says more than anybody hears is heard to its end', async () => {
+    place.write(
+      'steps/floods.ts',
+      module(
+        `for (let i = 0; i < 300_000; i += 1) { call.progress(i / 300_000, 'row ' + i); call.log.info('row ' + i) }
+         call.log.warn('y'.repeat(9_000_000))
+         await call.artifacts.write('kept.txt', 'kept')
+         return { text: 'flooded' }`,
+      ),
+    )
+    const { run, events, failed } = await endOf('./steps/floods.ts')
+    expect(failed).toBeUndefined()
+    const log = all(events, 'block:output')[0]?.data.log
+    expect(log).toMatchObject({ cut: true, lines: 300_001, tail: expect.arrayContaining(['row 299999']) })
+    expect(all(events, 'step:progress').length).toBeLessThanOrEqual(18)
+    expect(await place.place.world.runs.artifacts({ tenant: 'main', run_id: run })).toHaveLength(1)
+  })
+
+  test('listens to a port does so until its attempt ends', async () => {
+    place.write(
+      'steps/listens.ts',
+      module(
+        `const { createServer } = await import('node:net')
+         const server = createServer()
+         await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+         return { text: String(server.address().port) }`,
+      ),
+    )
+    const { events } = await endOf('./steps/listens.ts')
+    const ref = all(events, 'block:output')[0]?.data.outputs.text?.ref ?? ''
+    const port = Number(JSON.parse(Buffer.from(await place.place.world.objects.get('main', ref)).toString('utf8')))
+    const refused = new Promise((resolve) => {
+      const socket = createConnection({ port, host: '127.0.0.1' })
+      socket.once('connect', () => resolve('somebody answers'))
+      socket.once('error', (error) => resolve('code' in error ? error.code : error))
+    })
+    expect(await refused).toBe('ECONNREFUSED')
   })
 
   test('writes 1 GB on standard output and standard error has a log with its beginning and its end', async () => {
@@ -184,12 +364,19 @@ describe('a step that', () => {
 
 describe('a program that', () => {
   test.each(programs)('%s ends its attempt with the reason, and nothing else', async (name, path) => {
-    const { failed, run } = await endOf(path, { text: 'string' })
     const wanted = PROGRAMS[name]?.[1]
+    const timeout_ms = wanted?.code === 'block_timeout' ? 3_000 : LONG_MS
+    const { failed, run } = await endOf(path, { text: 'string' }, timeout_ms)
     expect(failed?.code ?? '').toBe(wanted?.code)
     expect(failed?.reason ?? '').toContain(wanted?.says)
     expect(await place.place.world.runs.artifacts({ tenant: 'main', run_id: run })).toEqual([])
-    await noneLeft(place)
+    await nobodyLeft()
+  })
+
+  test('writes more on standard error than anybody holds is not stopped by it', async () => {
+    const { failed, events } = await endOf('./steps/loud.sh', { text: 'string' })
+    expect(failed).toBeUndefined()
+    expect(all(events, 'block:output')[0]?.data.log).toMatchObject({ cut: true, tail: expect.arrayContaining(['0']) })
   })
 })
 
@@ -200,6 +387,14 @@ describe('a module that', () => {
     'exports nothing': [`export const a = 1`, 'its default export is no step'],
     'ends the process when it is loaded': [`process.exit(0)`, 'its process ended when it was loaded'],
     'never ends to load': [`await new Promise(() => undefined)`, 'it said nothing within 20000 ms of being loaded'],
+    'takes more memory than it may to load': [
+      `const kept = []; for (;;) { kept.push(Buffer.alloc(8_388_608, 1)); await new Promise((r) => setTimeout(r, 5)) }`,
+      'MB of memory when it was loaded; 512 MB are allowed',
+    ],
+    'says a line without end when it is loaded': [
+      `import { writeFileSync } from 'node:fs'; for (;;) try { writeFileSync(3, 'x'.repeat(65_536)) } catch {}`,
+      'said more than 8388608 characters at once',
+    ],
     'is no TypeScript': [`export default {{`, 'steps/load.ts:1'],
     'imports what is not there': [`import 'no-such-package'`, 'Could not resolve "no-such-package"'],
   }

@@ -109,14 +109,19 @@ export function stepBlock(id: string, handler: string, more: object = {}, config
 export const all = <T extends EventType>(events: readonly RunEvent[], type: T) =>
   events.filter((event): event is Extract<RunEvent, { type: T }> => event.type === type)
 
-/** Processes of this machine whose environment says so. */
-function processesWith(mark: string): readonly string[] {
+/** Processes of this machine of which /proc says so. */
+function processesWith(file: 'environ' | 'cmdline', words: string): readonly string[] {
   return readdirSync('/proc').filter(
-    (name) => /^\d+$/.test(name) && readOr(`/proc/${name}/environ`)?.includes(mark) === true,
+    (name) => /^\d+$/.test(name) && readOr(`/proc/${name}/${file}`)?.includes(words) === true,
   )
 }
 
 /** Resolves when no process of a step of this place is left. */
 export async function noneLeft(place: StepPlace): Promise<void> {
-  await until(() => (processesWith(`OUT=${place.out}`).length === 0 ? true : undefined))
+  await until(() => (processesWith('environ', `OUT=${place.out}`).length === 0 ? true : undefined))
+}
+
+/** Resolves when no process is left that was started with this word. */
+export async function noneCalled(word: string): Promise<void> {
+  await until(() => (processesWith('cmdline', word).length === 0 ? true : undefined))
 }
