@@ -1,12 +1,12 @@
 import { GOAL_ROUTES } from '../../shared/api/goal-routes.ts'
 import { Fault } from '../../shared/errors.ts'
-import type { GoalContract } from '../../shared/goals/goal-contract.ts'
 import { shownState } from '../../shared/runs/head.ts'
-import type { Meta, RunGoal } from '../../shared/runs/run-store.ts'
+import type { Meta } from '../../shared/runs/run-store.ts'
 import { viewGoal } from '../../shared/views/goal.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
 import { readEvaluation } from '../record/evaluation.ts'
+import { frozenContract } from '../record/freeze-goal.ts'
 import { requireRun } from '../require-run.ts'
 
 /** How far a run is with its goal; before it was judged, what is wanted of it. */
@@ -19,7 +19,7 @@ export const handler = httpHandler({
     const { meta, goal } = await requireGoal(world, run)
     const root = meta.root ?? run_id
     const judged = await readEvaluation(world, run)
-    const contract = await contractOf(world, tenant, goal)
+    const contract = await frozenContract(world, meta)
     const attempts = await world.runs.goalAttempts(tenant, root)
     const lineage = await world.runs.lineage(tenant, root)
     const [end] = head.state === 'running' ? [] : await world.runs.events(run, head.seq - 1, 1)
@@ -33,14 +33,4 @@ async function requireGoal({ runs }: World, run: Pick<Meta, 'tenant' | 'run_id'>
   if (meta?.goal !== undefined) return { meta, goal: meta.goal }
   const message = `Cannot show the goal of run "${run.run_id}": it has none. A run has one when its document or the request that starts it has a goal_contract, or its document has \`completion\`.`
   throw new Fault('NotFound', 'no_goal', message, { facts: { run_id: run.run_id } })
-}
-
-/** Verified against its hash: it is the contract its start froze. */
-async function contractOf(
-  { objects }: World,
-  tenant: string,
-  { contract_ref }: RunGoal,
-): Promise<GoalContract | undefined> {
-  if (contract_ref === undefined) return undefined
-  return JSON.parse(Buffer.from(await objects.get(tenant, contract_ref)).toString('utf8'))
 }

@@ -1,8 +1,10 @@
-import type { Agent, Block, Fallback } from '../../shared/dag/dag.ts'
+import { type Agent, type Block, type Fallback, judgingBlocks } from '../../shared/dag/dag.ts'
 import { renderTemplate } from '../../shared/dag/template.ts'
 import { Fault } from '../../shared/errors.ts'
 import { valuesForModel } from '../../shared/gates/read-facts.ts'
 import { generatedPrompt, withFeedback } from '../../shared/prompts/block.ts'
+import { goalSection } from '../../shared/prompts/goal.ts'
+import { callsModel } from '../../shared/providers/model-prices.ts'
 import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/providers/provider.ts'
 import type { RecordedCallWithPrompt } from '../../shared/providers/recording.ts'
 import { inputsNamedIn, ownValues } from '../../shared/runs/block-inputs.ts'
@@ -12,6 +14,7 @@ import { canonicalJson } from '../../shared/text/json.ts'
 import { shortRedacted } from '../../shared/text/short-text.ts'
 import { recordingProvider, storeAnswers, toMicros, toTokenCount } from '../provider-call.ts'
 import { leasedProvider } from '../provider-lease.ts'
+import { frozenContract } from '../record/freeze-goal.ts'
 import { isOverQuota } from '../record/storage-quota.ts'
 import { objectReader, storeAnswerFiles } from './agent-files.ts'
 import type { Dispatch, Produced } from './attempt-outcome.ts'
@@ -31,14 +34,14 @@ export async function dispatchAgent(
   await call.storage.requireRoom(1)
   const seen = await valuesForModel(block.inputs, values, objectReader(call))
   const base = agent.prompt === undefined ? generatedPrompt(block, seen) : renderText(call, agent.prompt, seen)
+  const goal = await goalOf(call)
   const answers: DispatchAnswer[] = []
   const calls: RecordedCallWithPrompt[] = []
   const candidates = openCandidates(agent)
   let feedback = dispatch.feedback
   for (;;) {
-    const prompt = withFeedback(base, feedback)
-    const asked = { ...dispatch, feedback, prompt, repair: answers.length, calls }
-    const { answer, by } = await askAgent(call, agent, candidates, asked)
+    const asked = { ...dispatch, feedback, base, goal, repair: answers.length, calls }
+    const { answer, by, prompt } = await askAgent(call, agent, candidates, asked)
     answers.push(answer)
     const read = readAnswerOutputs(answer.text, block.outputs)
     if (read.problems.length > 0 && block.strict_output && answers.length <= block.contract_repair_attempts) {
@@ -68,7 +71,9 @@ export async function storeAnswersInFiles(
 }
 
 interface Question extends Dispatch {
-  readonly prompt: string
+  readonly base: string
+  /** What a model is told of the goal of the run; '' where it has none. */
+  readonly goal: string
   /** Questions of this attempt before it. */
   readonly repair: number
   readonly calls: RecordedCallWithPrompt[]
@@ -79,6 +84,7 @@ interface Question extends Dispatch {
 interface Answered {
   readonly answer: DispatchAnswer
   readonly by: Fallback
+  readonly prompt: string
 }
 
 /** One question: to the agent's provider, or to the first after it that is there. */
@@ -86,11 +92,10 @@ export async function askAgent(
   call: BlockCall,
   { system }: Agent,
   candidates: Candidates,
-  { values, feedback, signal, attempt, prompt, repair, calls, lease, also }: Question,
+  { values, feedback, signal, attempt, base, goal, repair, calls, lease, also }: Question,
 ): Promise<Answered> {
   const request = {
     ...(system === undefined ? {} : { system: renderText(call, system, values) }),
-    prompt,
     inputs: agentInputs(call, values),
     output_schema: call.block.outputs,
     feedback,
@@ -104,9 +109,20 @@ export async function askAgent(
     if (provider === undefined) throw unknownProvider(call, by.provider)
     const key = callKey(call, attempt, repair)
     const idempotency_key = place === 0 ? key : `${key}.${place}`
-    const answer = await provider.dispatch({ ...request, model: by.model, params: by.model_params, idempotency_key })
-    return { answer, by }
+    // Text tools are told nothing they would take for what they work on.
+    const isModel = callsModel(call.world.settings.providers, by.provider)
+    const prompt = withFeedback(isModel && goal !== '' ? `${base}\n\n${goal}` : base, feedback)
+    const { model, model_params: params } = by
+    return { answer: await provider.dispatch({ ...request, prompt, model, params, idempotency_key }), by, prompt }
   })
+}
+
+/** Of the contract the run was started with. */
+export async function goalOf({ world, meta, block }: BlockCall): Promise<string> {
+  const { goal } = meta
+  const contract = await frozenContract(world, meta)
+  if (goal === undefined || contract === undefined) return ''
+  return goalSection(contract, judgingBlocks(goal.completion).has(block.id))
 }
 
 /** The attempt was claimed with a place at the agent's own provider only. */

@@ -10,7 +10,8 @@ import { type People, peopleOf, personOf } from '../../shared/runs/people.ts'
 import { childDocumentOf, type Meta, type RunKey } from '../../shared/runs/run-store.ts'
 import type { ArtifactItem, BlockProjection, CachedResult } from '../../shared/runs/run-store-items.ts'
 import { usedByEvent } from '../../shared/runs/usage-cost.ts'
-import type { Json } from '../../shared/text/json.ts'
+import { sha256 } from '../../shared/text/hash.ts'
+import { canonicalJson, type Json } from '../../shared/text/json.ts'
 import { type Pinned, readPinned } from '../record/pinned-run.ts'
 import { readPortValues, readProjections, recoverProjection } from '../record/projections.ts'
 import { isOverQuota, STORAGE_QUOTA } from '../record/storage-quota.ts'
@@ -311,7 +312,7 @@ export async function endFromCache(call: BlockCall, question: CacheLookup): Prom
   const { world, run, block, epoch } = call
   const { attempt, inputs_hash, values, feedback } = question
   if (block.cache === undefined || epoch > 0 || feedback.length > 0) return undefined
-  const kept = await world.runs.cached(run.tenant, block.hash, inputs_hash).catch((error: unknown) => {
+  const kept = await world.runs.cached(run.tenant, keptAs(call), inputs_hash).catch((error: unknown) => {
     world.log.error('a kept result could not be read', { ...run, block_id: block.id, error: String(error) })
     return undefined
   })
@@ -339,12 +340,19 @@ export async function cacheResult(call: BlockCall, inputs_hash: string, end: Att
   if (block.cache === undefined || output === undefined || failure !== undefined || cached_from !== undefined) return
   const at = new Date(world.clock.now()).toISOString()
   const result = { run_id: run.run_id, block_id: block.id, at, output }
-  await world.runs.putCached(run.tenant, block.hash, inputs_hash, result)
+  await world.runs.putCached(run.tenant, keptAs(call), inputs_hash, result)
+}
+
+/** A model is told the goal of its run: what it said towards another one is no result of this. */
+function keptAs({ block, meta }: BlockCall): string {
+  const contract = block.mode === 'ai' ? meta.goal?.contract_hash : undefined
+  return contract === undefined ? block.hash : sha256(canonicalJson({ block: block.hash, contract }))
 }
 
 /** As it was recorded, at no cost. */
 async function cachedProduct({ world, run }: BlockCall, kept: CachedResult): Promise<Produced | undefined> {
-  const { outputs, latency_ms: _, unpriced_tokens: _none, log: _log, outcome_ref: _outcome, ...facts } = kept.output
+  const { outputs, latency_ms: _, unpriced_tokens: _none, log: _log, outcome_ref: _outcome, ...said } = kept.output
+  const { passed_over: _others, ...facts } = said
   const free = { ...facts, tokens_in: 0, tokens_out: 0, usd_micros: 0, note: `kept result of run ${kept.run_id}` }
   try {
     return { values: await readPortValues(world, run.tenant, outputs), problems: [], facts: free }

@@ -11,6 +11,7 @@ import type { Json } from '../../shared/text/json.ts'
 import { shortRedacted } from '../../shared/text/short-text.ts'
 import type { World } from '../../shared/world.ts'
 import { functionHandler } from '../handler.ts'
+import { frozenContract } from '../record/freeze-goal.ts'
 import { MachineInputSchema, type Pinned, readPinned, toRunKey, unavailableIfMissing } from '../record/pinned-run.ts'
 import { openCountedStorage } from '../record/storage-quota.ts'
 import { type CurrentOutput, currentOutputs, readOutputValues } from './current-outputs.ts'
@@ -84,24 +85,24 @@ async function completionRequest(
   world: Pick<World, 'runs' | 'objects'>,
   run: RunKey,
   pinned: Pinned,
-  { completion, contract_ref }: RunGoal,
+  { completion }: RunGoal,
 ): Promise<RunRequest> {
   const standing = await currentOutputs(world, run)
   const { texts, artifacts, other_outputs, left_out } = await gatherEvidence(world, run, pinned, standing)
   const verdicts = await readVerdicts(world, run, { dag: pinned.dag, completion, standing })
-  const contract = contract_ref === undefined ? {} : { contract: await readContract(world, run, contract_ref) }
+  // Without it a run is never judged as one that has none.
+  const contract = await frozenContract(world, pinned.meta)
   return {
-    request: { ...contract, texts, artifacts, other_outputs, ...verdicts, quality: completion.quality },
+    request: {
+      ...(contract && { contract }),
+      texts,
+      artifacts,
+      other_outputs,
+      ...verdicts,
+      quality: completion.quality,
+    },
     left_out,
   }
-}
-
-/** META names it, so it was written: without it a run is never judged as one that has none. */
-async function readContract({ objects }: Pick<World, 'objects'>, run: RunKey, ref: string): Promise<unknown> {
-  const body = await objects
-    .get(run.tenant, ref)
-    .catch(unavailableIfMissing(`the goal contract of run "${run.run_id}"`))
-  return JSON.parse(Buffer.from(body).toString('utf8'))
 }
 
 /** Runs of one lineage that end at the same moment, at most: each of them gets another number. */

@@ -1,9 +1,11 @@
 import { type Dag, DEFAULT_COMPLETION } from '../../shared/dag/dag.ts'
 import { Fault, type Issue } from '../../shared/errors.ts'
+import type { GoalContract } from '../../shared/goals/goal-contract.ts'
 import { type ContractError, freezeContract, readGoalContract } from '../../shared/goals/read-contract.ts'
 import type { Meta, RunGoal } from '../../shared/runs/run-store.ts'
 import type { Json } from '../../shared/text/json.ts'
 import type { World } from '../../shared/world.ts'
+import { unavailableIfMissing } from './pinned-run.ts'
 
 interface GoalOrder {
   readonly dag: Dag
@@ -36,6 +38,19 @@ export async function freezeGoal(
   const { text, hash } = freezeContract(read.contract)
   const { ref } = await objects.put(tenant, Buffer.from(text))
   return { contract_ref: ref, contract_hash: hash, source, completion: completion ?? DEFAULT_COMPLETION }
+}
+
+/** The contract a run was started with; undefined = it has none. META names it, so it was written: missing is away. */
+export async function frozenContract(
+  { objects }: Pick<World, 'objects'>,
+  { tenant, run_id, goal }: Pick<Meta, 'tenant' | 'run_id' | 'goal'>,
+): Promise<GoalContract | undefined> {
+  if (goal?.contract_ref === undefined) return undefined
+  const body = await objects
+    .get(tenant, goal.contract_ref)
+    .catch(unavailableIfMissing(`the goal contract of run "${run_id}"`))
+  // The store answers only bytes that have the hash of their ref: it is what freezeGoal wrote.
+  return JSON.parse(Buffer.from(body).toString('utf8')) as GoalContract
 }
 
 /** Of a run that goes on with the goal of another one: the same contract, stored once more, since objects age. */

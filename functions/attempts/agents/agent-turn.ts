@@ -13,7 +13,7 @@ import { canonicalJson } from '../../../shared/text/json.ts'
 import { storeAnswers } from '../../provider-call.ts'
 import { readProjections } from '../../record/projections.ts'
 import { objectReader } from '../agent-files.ts'
-import { askAgent, measuredFacts, renderText } from '../ask-agent.ts'
+import { askAgent, goalOf, measuredFacts, renderText } from '../ask-agent.ts'
 import type { Dispatch, Produced } from '../attempt-outcome.ts'
 import type { BlockCall } from '../block-call.ts'
 import { attemptFeedback } from '../bounce.ts'
@@ -39,12 +39,12 @@ export async function dispatchTurn(call: BlockCall, acting: ActingItem, dispatch
   )
   const heard: readonly Message[] = told === undefined ? [] : [{ role: 'user', text: told }]
   const conversation = [...conversationOf(agent.acting, turns, ends), ...heard]
-  const prompt = withFeedback(base, bounced)
   const calls: RecordedCallWithPrompt[] = []
   const asked = { conversation, tools: offersOf(agent.acting), output_schema: whole.outputs }
   const candidates = openCandidates(agent)
-  const question = { ...dispatch, feedback: [], prompt, repair: 0, calls, also: asked }
-  const { answer, by } = await askAgent(call, agent, candidates, question)
+  const goal = await goalOf(call)
+  const question = { ...dispatch, feedback: bounced, base, goal, repair: 0, calls, also: asked }
+  const { answer, by, prompt } = await askAgent(call, agent, candidates, question)
   const hashes = { params_hash: sha256(canonicalJson(by.model_params)), prompt_hash: sha256(prompt) }
   const raw = await storeAnswers(call, calls)
   const said = { ...answer, ...fallbackFacts(candidates, answer.note) }

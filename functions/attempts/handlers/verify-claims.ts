@@ -2,6 +2,7 @@ import { verifyClaims as verify } from '../../../shared/goals/verify-claims.ts'
 import type { Json } from '../../../shared/text/json.ts'
 import type { QuoteSource } from '../../../shared/text/verbatim-quotes.ts'
 import { gatherEvidence } from '../../goals/evidence.ts'
+import { frozenContract } from '../../record/freeze-goal.ts'
 import { readPinned } from '../../record/pinned-run.ts'
 import { type BlockHandler, type HandlerCall, handlerFault, readConfig } from './block-handler.ts'
 
@@ -18,7 +19,7 @@ export const verifyClaims: BlockHandler = {
     const pinned = await readPinned(call.world, call.run)
     const { texts, artifacts } = await gatherEvidence(call.world, call.run, pinned)
     call.signal.throwIfAborted()
-    const { contract = await frozenContract(call, pinned.meta.goal?.contract_ref), claimed_status } = given(call)
+    const { contract = await frozenContract(call.world, pinned.meta), claimed_status } = given(call)
     const found = verify({ texts, artifacts, sources: sourcesOf(call), contract, claimed_status })
     // Plain JSON by construction; interfaces have no index signature for TypeScript to see it.
     const values = { ...found, verification: found } as unknown as Record<string, Json>
@@ -29,12 +30,6 @@ export const verifyClaims: BlockHandler = {
 /** Inputs with a value: nothing given is nothing said. */
 function given({ inputs }: HandlerCall): Partial<Record<string, Json>> {
   return Object.fromEntries(Object.entries(inputs).filter(([, value]) => value !== null))
-}
-
-/** What the run was started with; the store answers only bytes that have the hash of their ref. */
-async function frozenContract({ world, run }: HandlerCall, ref: string | undefined): Promise<Json | undefined> {
-  if (ref === undefined) return undefined
-  return JSON.parse(Buffer.from(await world.objects.get(run.tenant, ref)).toString('utf8')) as Json
 }
 
 function sourcesOf(call: HandlerCall): readonly QuoteSource[] {

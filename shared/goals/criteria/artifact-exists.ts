@@ -21,6 +21,7 @@ export const artifactExists: CriterionKind<ArtifactExists> = {
   example: { id: 'AC3', kind: 'artifact_exists', artifactPattern: '**/*.pkl' },
   schema: ArtifactExistsSchema,
   target: ({ artifactPattern }) => artifactPattern,
+  asks: ({ artifactPattern }) => `an artifact whose path fits ${artifactPattern} is written`,
   judge,
   suggest: ({ artifactPattern }) => `Write an artifact whose path fits ${artifactPattern}`,
 }

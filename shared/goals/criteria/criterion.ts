@@ -41,6 +41,8 @@ export interface CriterionKind<Criterion> {
   readonly schema: z.ZodObject & z.ZodType<Criterion>
   /** What is asked for, as it stands beside the actual value. */
   target(criterion: Criterion): number | string
+  /** What is asked for and how it is shown, for who does the work. */
+  asks(criterion: Criterion): string
   judge(criterion: Criterion, evidence: Evidence): Judgement
   /** What to do about it, for the next attempt. */
   suggest(criterion: Criterion, judged: Judgement): string

@@ -15,6 +15,8 @@ export const findingCount: CriterionKind<FindingCount> = {
   example: { id: 'AC4', kind: 'finding_count', minCount: 2 },
   schema: FindingCountSchema,
   target: ({ minCount }) => minCount,
+  asks: ({ minCount }) =>
+    `at least ${minCount} verified findings: a line that begins with [FINDING], and in the ${LOOK_BACK_LINES} lines before it one with [STAT:ci] and one with [STAT:effect_size]`,
   judge,
   suggest: ({ minCount }, { actualValue }) =>
     `Verify ${minCount - Number(actualValue)} more: print [STAT:ci] and [STAT:effect_size] in the ${LOOK_BACK_LINES} lines before each [FINDING]`,

@@ -20,6 +20,8 @@ export const markerRequired: CriterionKind<MarkerRequired> = {
   example: { id: 'AC2', kind: 'marker_required', marker: 'METRIC:baseline_*' },
   schema: MarkerRequiredSchema,
   target: ({ marker }) => marker,
+  asks: ({ marker }) =>
+    `a line that begins with [${marker}]${marker.includes('*') ? ', where * stands for any characters,' : ''} and goes on with what it says`,
   judge,
   suggest: ({ marker }) => `Print a line "[${marker}] ..." where the work supports it`,
 }

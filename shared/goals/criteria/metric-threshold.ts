@@ -39,6 +39,8 @@ export const metricThreshold: CriterionKind<MetricThreshold> = {
   example: { id: 'AC1', kind: 'metric_threshold', metric: 'cv_accuracy_mean', op: '>=', target: 0.9 },
   schema: MetricThresholdSchema,
   target: ({ target }) => target,
+  asks: ({ metric, op, target, tolerance }) =>
+    `the metric ${metric} ${wantedWords(op, target, tolerance)}, shown by a line that begins with [METRIC:${metric}] and goes on with a plain number`,
   judge,
   suggest,
 }
@@ -54,9 +56,13 @@ function judge(criterion: MetricThreshold, evidence: Evidence): Judgement {
     return { status: 'NOT_MET', actualValue: read.seen, message: `${metric} ${seen}`, source }
   }
   const met = COMPARISONS[op](read.value, target, tolerance)
-  const wanted = `${op} ${target}${tolerance === 0 ? '' : ` (tolerance ${tolerance})`}`
+  const wanted = wantedWords(op, target, tolerance)
   const message = `${metric} is ${read.value}, ${met ? 'as wanted' : 'wanted'}: ${wanted}`
   return { status: met ? 'MET' : 'NOT_MET', actualValue: read.value, message, source }
+}
+
+function wantedWords(op: Operator, target: number, tolerance: number): string {
+  return `${op} ${target}${tolerance === 0 ? '' : ` (tolerance ${tolerance})`}`
 }
 
 function lastOf(metric: string, { markers }: Evidence): LocatedMarker | undefined {

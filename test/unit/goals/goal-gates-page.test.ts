@@ -241,6 +241,8 @@ A child run (\`mode: dag\`) is judged by its own document. The block that starte
 
 const TEMPLATES = `## Prompt templates
 
+An agent whose run has a goal contract is told of it, whoever wrote its prompt: behind the prompt stand the goal, what shows each criterion (the first 30), and how to say evidence; a block that [judges](#trust) is told that what it says is none. The words follow from the contract alone, so the same prompt has the same hash, and none of their lines is a marker: who only repeats them has shown nothing. Provider \`local\`, which is no model, and runs without a contract are told nothing. A result [kept](dag.md#cache) of a run with another contract is not taken for one of this.
+
 Three texts are shipped for agents that work towards a goal. Name one as \`agent.prompt_template\` ([dag.md](dag.md#agent)), and it is sent before the block's own \`system\` text. The \`system\` text of an agent in sluice.yaml is not sent then:
 
 \`\`\`yml
