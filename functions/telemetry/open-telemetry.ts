@@ -45,7 +45,7 @@ export function openTelemetry(place: TelemetryPlace): Telemetry {
   }
   return {
     called: (call) => add(Promise.resolve([callSpan(call, { providers, capture_content, span_id: randomId(ids) })])),
-    watch: (runs) => tracedRuns(runs, add),
+    watch: (runs) => tracedRuns(runs, { providers, capture_content }, add),
     flush: queue.flush,
   }
 }

@@ -273,6 +273,41 @@ export interface LaneStands {
   readonly is: number | null
 }
 
+/** What an attempt that ends was, for telemetry alone: an agent that calls tools, or a call of one. */
+export type AttemptWork = AgentWork | ToolWork
+
+export interface AgentWork {
+  readonly operation: 'invoke_agent'
+  /** `id` is the same in every run of its document; `version` changes with its definition. */
+  readonly agent: { readonly id: string; readonly name: string; readonly version?: string }
+  /** Its name in sluice.yaml. */
+  readonly provider: string
+  readonly model: string
+  readonly conversation_id?: string
+  /** What was asked for. */
+  readonly output?: 'text' | 'json'
+  /** Of all its turns together; absent where it has none. */
+  readonly answered?: {
+    readonly turns: number
+    readonly finish_reason: string
+    readonly tokens_in: number
+    readonly tokens_out: number
+    readonly usd?: number
+  }
+}
+
+export interface ToolWork {
+  readonly operation: 'execute_tool'
+  /** As the model was shown it. */
+  readonly tool: { readonly name: string; readonly description: string }
+  /** The provider's own id of the call. */
+  readonly call_id: string
+  /** As the document names it. */
+  readonly use: string
+  /** What the model wrote and what it was told; leaves only where an operator asked for content. */
+  readonly content?: { readonly arguments: string; readonly result?: string }
+}
+
 export interface Append {
   readonly run: RunKey
   readonly lane: string
@@ -323,6 +358,8 @@ export interface Append {
   /** Looked at by then at the latest: of this time and the one in HEAD the earlier stays; only `moveCheck` moves it on. */
   readonly check_at?: string
   readonly outbox?: readonly OutboxEntry[]
+  /** Of an append that ends an attempt; no store keeps it. */
+  readonly work?: AttemptWork
   /** B#, written after HEAD (SQLite: in the same transaction) and before the append resolves; forward only. */
   readonly projection?: BlockProjection
 }

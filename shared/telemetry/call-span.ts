@@ -1,4 +1,5 @@
 import { Fault } from '../errors.ts'
+import type { DispatchAnswer, DispatchRequest, Message, MessageFile, ToolRequest } from '../providers/provider.ts'
 import type { ProviderSettings } from '../providers/settings.ts'
 import type { Json } from '../text/json.ts'
 import type { Attributes, Span } from './otlp-spans.ts'
@@ -49,10 +50,12 @@ export function callSpan(call: TracedCall, { providers, span_id, capture_content
   }
 }
 
-function chatAttributes({ request: { params }, answer }: Extract<Asked, { operation: 'chat' }>): Attributes {
+function chatAttributes({ request, answer }: Extract<Asked, { operation: 'chat' }>): Attributes {
+  const { params, output_schema } = request
   const given = REQUEST.map(([name, keys]) => [`gen_ai.request.${name}`, firstNumber(params, keys)] as const)
   return {
     ...Object.fromEntries(given),
+    'gen_ai.output.type': asksForJson(output_schema) ? 'json' : undefined,
     'gen_ai.response.id': answer?.id?.slice(0, MOST_TEXT),
     'gen_ai.response.model': answer?.model.slice(0, MOST_TEXT),
     'gen_ai.response.finish_reasons': answer === undefined ? undefined : [answer.finish_reason.slice(0, MOST_TEXT)],
@@ -61,6 +64,14 @@ function chatAttributes({ request: { params }, answer }: Extract<Asked, { operat
     'sluice.usage.usd': answer?.usd,
   }
 }
+
+/** Whether a form of the answer was asked for: a single text comes as it comes. */
+function asksForJson(ports: DispatchRequest['output_schema']): boolean {
+  const types = Object.values(ports).map(({ type }) => type)
+  return types.length > 1 || types.some((type) => !TEXTS.has(type))
+}
+
+const TEXTS: ReadonlySet<string> = new Set(['string', 'file', 'artifact'])
 
 /** Attribute, and what servers call it. Texts (stop sequences) are content. */
 const REQUEST: readonly (readonly [string, readonly string[]])[] = [
@@ -105,26 +116,61 @@ function errorType(error: unknown): string {
 }
 
 /** Characters of one text: collectors refuse requests of some megabytes whole. */
-const MOST_CONTENT = 32_768
+export const MOST_CONTENT = 32_768
 
 /**
- * What was asked and answered, in the convention's form (JSON of messages of parts). Only for who asked for it:
- * prompts hold whatever runs work with.
+ * What was asked and answered, in the convention's form (JSON of messages of parts), and the tools that were offered.
+ * Only for who asked for it: prompts hold whatever runs work with. Of files only what they are goes along.
  */
 function contentAttributes({ request, answer }: Extract<Asked, { operation: 'chat' }>): Attributes {
-  const { system, prompt } = request
+  const { system, prompt, files = [], conversation = [], tools = [] } = request
+  const first = { role: 'user', parts: [textPart(prompt), ...files.map(filePart)] }
+  const definitions = tools.map(({ name }) => ({ type: 'function', name }))
   return {
-    'gen_ai.system_instructions': system === undefined ? undefined : JSON.stringify([part(system)]),
-    'gen_ai.input.messages': JSON.stringify([{ role: 'user', parts: [part(prompt)] }]),
-    'gen_ai.output.messages':
-      answer === undefined
-        ? undefined
-        : JSON.stringify([{ role: 'assistant', parts: [part(answer.text)], finish_reason: answer.finish_reason }]),
+    'gen_ai.system_instructions': system === undefined ? undefined : JSON.stringify([textPart(system)]),
+    'gen_ai.input.messages': JSON.stringify([first, ...conversation.map(messageOf)]),
+    'gen_ai.output.messages': answer === undefined ? undefined : JSON.stringify([outputMessage(answer)]),
+    'gen_ai.tool.definitions': definitions.length === 0 ? undefined : JSON.stringify(definitions),
   }
 }
 
-function part(text: string) {
-  return { type: 'text', content: text.length > MOST_CONTENT ? `${text.slice(0, MOST_CONTENT)}[cut]` : text }
+function outputMessage({ text, calls = [], finish_reason }: DispatchAnswer) {
+  return { role: 'assistant', parts: saidParts(text, calls), finish_reason }
+}
+
+function messageOf(message: Message) {
+  switch (message.role) {
+    case 'user':
+      return { role: 'user', parts: [textPart(message.text)] }
+    case 'assistant':
+      return { role: 'assistant', parts: saidParts(message.text, message.calls) }
+    case 'tool':
+      return { role: 'tool', parts: [{ type: 'tool_call_response', id: message.id, response: cut(message.text) }] }
+  }
+}
+
+/** A model that asks for tools often says nothing besides. */
+function saidParts(text: string, calls: readonly ToolRequest[]) {
+  const asked = calls.map(({ id, tool, arguments: given }) => ({
+    type: 'tool_call',
+    id,
+    name: tool,
+    arguments: cut(given),
+  }))
+  return text === '' && asked.length > 0 ? asked : [textPart(text), ...asked]
+}
+
+/** A part of a type of our own, as the convention allows: its bytes stay here. */
+function filePart({ name, media_type, bytes }: MessageFile) {
+  return { type: 'sluice.file', name, mime_type: media_type, bytes: bytes.byteLength }
+}
+
+function textPart(text: string) {
+  return { type: 'text', content: cut(text) }
+}
+
+function cut(text: string): string {
+  return text.length > MOST_CONTENT ? `${text.slice(0, MOST_CONTENT)}[cut]` : text
 }
 
 /** Who is asked, in the words of the convention. */
@@ -183,8 +229,11 @@ const HOSTS: readonly (readonly [string, string])[] = [
   ['api.deepseek.com', 'deepseek'],
   ['api.groq.com', 'groq'],
   ['api.mistral.ai', 'mistral_ai'],
+  ['api.moonshot.ai', 'moonshot_ai'],
+  ['api.moonshot.cn', 'moonshot_ai'],
   ['api.perplexity.ai', 'perplexity'],
   ['api.x.ai', 'x_ai'],
+  ['ml.cloud.ibm.com', 'ibm.watsonx.ai'],
   ['generativelanguage.googleapis.com', 'gcp.gemini'],
   ['aiplatform.googleapis.com', 'gcp.vertex_ai'],
 ]

@@ -3,6 +3,7 @@ import { isRunEnd } from '../runs/event-types.ts'
 import { readOrdinal } from '../runs/lane.ts'
 import { eventPosition } from '../runs/run-fold.ts'
 import type { Append, Meta, RunKey, RunStore } from '../runs/run-store.ts'
+import { type WorkSpanOptions, workSpan } from './agent-spans.ts'
 import type { Span } from './otlp-spans.ts'
 import { type AttemptPosition, attemptSpanId, runSpanId, runTraceId } from './span-ids.ts'
 
@@ -16,7 +17,11 @@ const MOST_PAGES = 20
  * The store, whose appends also tell of the attempts and runs they end: `told` gets their spans. Nobody waits for
  * that, since the beginning of an attempt may have to be read.
  */
-export function tracedRuns(runs: RunStore, told: (spans: Promise<readonly Span[]>) => void): RunStore {
+export function tracedRuns(
+  runs: RunStore,
+  options: WorkSpanOptions,
+  told: (spans: Promise<readonly Span[]>) => void,
+): RunStore {
   const begun = new Map<string, number>()
   return {
     ...runs,
@@ -25,7 +30,8 @@ export function tracedRuns(runs: RunStore, told: (spans: Promise<readonly Span[]
       if (!done.ok) return done
       remember(begun, append)
       const ended = endedBy(append)
-      if (ended.length > 0) told(Promise.all(ended.map((one) => finished(runs, begun, one))))
+      const spanOf = async (one: Unfinished) => workSpan(await finished(runs, begun, one), append.work, options)
+      if (ended.length > 0) told(Promise.all(ended.map(spanOf)))
       const end = append.events.find(({ type }) => isRunEnd(type))
       // isRunEnd() found it: it has the data of an end.
       if (end !== undefined) told(wholeRun(runs, append, end as RunEnd))
