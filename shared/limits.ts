@@ -45,6 +45,10 @@ export const LIMITS = {
   match_characters: 2_000,
   /** Who is asked in place of an agent's provider. */
   fallbacks: 4,
+  /** Files that go with one question to a model, bytes of one, and of all: what providers take, and a function holds. */
+  model_files: 16,
+  model_file_bytes: 5_242_880,
+  model_files_bytes: 16_777_216,
   /** Caps of a budget: larger ones cap nothing, and in millionths of a dollar must stay whole numbers. */
   budget_tokens: 1_000_000_000_000,
   budget_usd: 1_000_000_000,

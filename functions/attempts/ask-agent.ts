@@ -1,8 +1,7 @@
 import { type Agent, type Block, type Fallback, judgingBlocks } from '../../shared/dag/dag.ts'
 import { renderTemplate } from '../../shared/dag/template.ts'
 import { Fault } from '../../shared/errors.ts'
-import { valuesForModel } from '../../shared/gates/read-facts.ts'
-import { generatedPrompt, withFeedback } from '../../shared/prompts/block.ts'
+import { generatedPrompt, withFeedback, withFiles } from '../../shared/prompts/block.ts'
 import { goalSection } from '../../shared/prompts/goal.ts'
 import { callsModel } from '../../shared/providers/model-prices.ts'
 import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/providers/provider.ts'
@@ -16,7 +15,7 @@ import { recordingProvider, storeAnswers, toMicros, toTokenCount } from '../prov
 import { leasedProvider } from '../provider-lease.ts'
 import { frozenContract } from '../record/freeze-goal.ts'
 import { isOverQuota } from '../record/storage-quota.ts'
-import { objectReader, storeAnswerFiles } from './agent-files.ts'
+import { refuseTooMuch, storeAnswerFiles, type ToldValues, toldValues } from './agent-files.ts'
 import type { Dispatch, Produced } from './attempt-outcome.ts'
 import { type BlockCall, callKey } from './block-call.ts'
 import { askFirstThere, type Candidates, fallbackFacts, openCandidates } from './fallback.ts'
@@ -32,7 +31,8 @@ export async function dispatchAgent(
   const { values } = dispatch
   // Where nothing more fits nothing is paid for.
   await call.storage.requireRoom(1)
-  const seen = await valuesForModel(block.inputs, values, objectReader(call))
+  const told = await toldValues(call, values)
+  const seen = told.values
   const base = agent.prompt === undefined ? generatedPrompt(block, seen) : renderText(call, agent.prompt, seen)
   const goal = await goalOf(call)
   const answers: DispatchAnswer[] = []
@@ -40,7 +40,7 @@ export async function dispatchAgent(
   const candidates = openCandidates(agent)
   let feedback = dispatch.feedback
   for (;;) {
-    const asked = { ...dispatch, feedback, base, goal, repair: answers.length, calls }
+    const asked = { ...dispatch, feedback, base, told, goal, repair: answers.length, calls }
     const { answer, by, prompt } = await askAgent(call, agent, candidates, asked)
     answers.push(answer)
     const read = readAnswerOutputs(answer.text, block.outputs)
@@ -72,6 +72,7 @@ export async function storeAnswersInFiles(
 
 interface Question extends Dispatch {
   readonly base: string
+  readonly told: ToldValues
   /** What a model is told of the goal of the run; '' where it has none. */
   readonly goal: string
   /** Questions of this attempt before it. */
@@ -92,29 +93,44 @@ export async function askAgent(
   call: BlockCall,
   { system }: Agent,
   candidates: Candidates,
-  { values, feedback, signal, attempt, base, goal, repair, calls, lease, also }: Question,
+  { values, told, feedback, signal, attempt, base, goal, repair, calls, lease, also }: Question,
 ): Promise<Answered> {
-  const request = {
-    ...(system === undefined ? {} : { system: renderText(call, system, values) }),
-    inputs: agentInputs(call, values),
-    output_schema: call.block.outputs,
-    feedback,
-    signal,
-    ...also,
-  }
+  const text = system === undefined ? {} : { system: renderText(call, system, told.values) }
+  const request = { ...text, output_schema: call.block.outputs, feedback, signal, ...also }
   return askFirstThere(call, candidates, signal, async (by, place) => {
     // Whoever waits for a place at one provider holds none at another.
     if (place > 0) await lease.end()
     const provider = recordingProvider(by.provider, providerOf(call, by.provider, place), calls)
     if (provider === undefined) throw unknownProvider(call, by.provider)
     const key = callKey(call, attempt, repair)
-    const idempotency_key = place === 0 ? key : `${key}.${place}`
-    // Text tools are told nothing they would take for what they work on.
-    const isModel = callsModel(call.world.settings.providers, by.provider)
-    const prompt = withFeedback(isModel && goal !== '' ? `${base}\n\n${goal}` : base, feedback)
-    const { model, model_params: params } = by
-    return { answer: await provider.dispatch({ ...request, prompt, model, params, idempotency_key }), by, prompt }
+    const { prompt, ...work } = workFor(call, by, { values, told, base, goal })
+    const answer = await provider.dispatch({
+      ...request,
+      ...work,
+      prompt: withFeedback(prompt, feedback),
+      model: by.model,
+      params: by.model_params,
+      idempotency_key: place === 0 ? key : `${key}.${place}`,
+    })
+    return { answer, by, prompt: withFeedback(prompt, feedback) }
   })
+}
+
+/**
+ * A model is told the goal and shown files, and no ref. Tools without a model work on the inputs as they are, refs too,
+ * and take nothing of a prompt for an order.
+ */
+function workFor(
+  call: BlockCall,
+  { provider }: Fallback,
+  { values, told, base, goal }: Pick<Question, 'values' | 'told' | 'base' | 'goal'>,
+): Pick<DispatchRequest, 'prompt' | 'files' | 'inputs'> {
+  if (!callsModel(call.world.settings.providers, provider)) return { prompt: base, inputs: agentInputs(call, values) }
+  const { files } = told
+  refuseTooMuch(call, files)
+  const shown = withFiles(base, files)
+  const prompt = goal === '' ? shown : `${shown}\n\n${goal}`
+  return { prompt, inputs: agentInputs(call, told.values), ...(files.length === 0 ? {} : { files }) }
 }
 
 /** Of the contract the run was started with. */

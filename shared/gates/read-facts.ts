@@ -189,7 +189,8 @@ function refused(port: string, why: string): { readonly unfit: CheckResult } {
   return { unfit: { passed: false, unfit: true, reason: `port ${port} ${why}`, facts: { port } } }
 }
 
-const REF = /^objstore:\/\/[^/\s]+\/[0-9a-f]{64}$/
+/** A value that is exactly the ref of an object. */
+export const OBJECT_REF = /^objstore:\/\/[^/\s]+\/[0-9a-f]{64}$/
 
 /** The bytes behind an object ref; undefined = there is no such object. */
 export type ReadObject = (ref: string) => Promise<Uint8Array | undefined>
@@ -218,17 +219,11 @@ export async function withFileTexts(
   }
 }
 
-/** Values as a model is told them: files as their text. One whose object is gone stays its ref. */
-export async function valuesForModel(ports: Ports, values: Values, read: ReadObject): Promise<Values> {
-  const refs = refsOf(ports, values)
-  return refs.length === 0 ? values : { ...values, ...(await textsFor(values, refs, read)) }
-}
-
 function refsOf(ports: Ports, values: Values): readonly (readonly [string, string])[] {
   return Object.entries(ports).flatMap(([port, { type }]) => {
     const value = Object.hasOwn(values, port) ? values[port] : undefined
     const isFile = type === 'file' || type === 'artifact'
-    return isFile && typeof value === 'string' && REF.test(value) ? [[port, value] as const] : []
+    return isFile && typeof value === 'string' && OBJECT_REF.test(value) ? [[port, value] as const] : []
   })
 }
 

@@ -1,4 +1,5 @@
 import type { Price } from '../providers/model-prices.ts'
+import type { MessageFile } from '../providers/provider.ts'
 import type { Json } from '../text/json.ts'
 
 /** What one call of a provider may use. */
@@ -22,15 +23,29 @@ const MOST_TOKENS = [
   'num_predict',
 ] as const
 
-/** Four characters a token, and the answer at its longest: what is reserved before the call. */
-export function estimateCall({ system = '', prompt, params }: CallShape, price: Price | undefined): Estimate {
-  const tokens_in = Math.ceil((system.length + prompt.length) / 4)
+/** Four characters a token, files besides, and the answer at its longest: what is reserved before the call. */
+export function estimateCall(
+  { system = '', prompt, params, files = [] }: CallShape,
+  price: Price | undefined,
+): Estimate {
+  const shown = files.reduce((sum, file) => sum + fileTokens(file), 0)
+  const tokens_in = Math.ceil((system.length + prompt.length) / 4) + shown
   const tokens_out = maxOutputTokens(params)
   const usd_micros = costMicros({ tokens_in, tokens_out }, price)
   return { tokens_in, tokens_out, ...(usd_micros === undefined ? {} : { usd_micros }) }
 }
 
+/** An image is shrunk to what a model looks at, whatever its bytes; of anything else four bytes are a token, as of text. */
+function fileTokens({ media_type, bytes }: Pick<MessageFile, 'media_type' | 'bytes'>): number {
+  const most = Math.ceil(bytes.byteLength / 4)
+  return media_type.startsWith('image/') ? Math.min(most, IMAGE_TOKENS) : most
+}
+
+/** No provider's price list of 2026 counts more for one image at its usual detail. */
+const IMAGE_TOKENS = 3_000
+
 interface CallShape {
+  readonly files?: readonly Pick<MessageFile, 'media_type' | 'bytes'>[]
   readonly system?: string
   readonly prompt: string
   readonly params: Readonly<Record<string, Json>>

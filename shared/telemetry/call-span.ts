@@ -162,7 +162,7 @@ function saidParts(text: string, calls: readonly ToolRequest[]) {
 
 /** A part of a type of our own, as the convention allows: its bytes stay here. */
 function filePart({ name, media_type, bytes }: MessageFile) {
-  return { type: 'sluice.file', name, mime_type: media_type, bytes: bytes.byteLength }
+  return { type: 'file_omitted', name, mime_type: media_type, bytes: bytes.byteLength }
 }
 
 function textPart(text: string) {

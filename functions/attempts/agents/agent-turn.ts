@@ -1,7 +1,6 @@
 import type { ActingItem } from '../../../shared/agents/agent-items.ts'
 import { callsOf, conversationOf, isTainted, offersOf, type PastTurn } from '../../../shared/agents/transcript.ts'
 import { TURN_PORT, type TurnRecord } from '../../../shared/agents/turn-record.ts'
-import { valuesForModel } from '../../../shared/gates/read-facts.ts'
 import { LIMITS } from '../../../shared/limits.ts'
 import { generatedPrompt, withFeedback } from '../../../shared/prompts/block.ts'
 import type { DispatchAnswer, Message } from '../../../shared/providers/provider.ts'
@@ -12,7 +11,7 @@ import { sha256 } from '../../../shared/text/hash.ts'
 import { canonicalJson } from '../../../shared/text/json.ts'
 import { storeAnswers } from '../../provider-call.ts'
 import { readProjections } from '../../record/projections.ts'
-import { objectReader } from '../agent-files.ts'
+import { toldValues } from '../agent-files.ts'
 import { askAgent, goalOf, measuredFacts, renderText } from '../ask-agent.ts'
 import type { Dispatch, Produced } from '../attempt-outcome.ts'
 import type { BlockCall } from '../block-call.ts'
@@ -27,7 +26,8 @@ export async function dispatchTurn(call: BlockCall, acting: ActingItem, dispatch
   const { agent } = whole
   // Where nothing more fits nothing is paid for.
   await call.storage.requireRoom(1)
-  const seen = await valuesForModel(whole.inputs, dispatch.values, objectReader(call))
+  const shown = await toldValues(call, dispatch.values)
+  const seen = shown.values
   const base = agent.prompt === undefined ? generatedPrompt(whole, seen) : renderText(call, agent.prompt, seen)
   const bounced = await attemptFeedback(call, undefined)
   const { turns, ends } = await readPast(call, whole, await readRounds(call), turn)
@@ -43,7 +43,7 @@ export async function dispatchTurn(call: BlockCall, acting: ActingItem, dispatch
   const asked = { conversation, tools: offersOf(agent.acting), output_schema: whole.outputs }
   const candidates = openCandidates(agent)
   const goal = await goalOf(call)
-  const question = { ...dispatch, feedback: bounced, base, goal, repair: 0, calls, also: asked }
+  const question = { ...dispatch, feedback: bounced, base, told: shown, goal, repair: 0, calls, also: asked }
   const { answer, by, prompt } = await askAgent(call, agent, candidates, question)
   const hashes = { params_hash: sha256(canonicalJson(by.model_params)), prompt_hash: sha256(prompt) }
   const raw = await storeAnswers(call, calls)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parseDag } from '../../../shared/document/parse.ts'
+import { estimateCall } from '../../../shared/plan/call-estimate.ts'
 import { modelCost } from '../../../shared/plan/model-cost.ts'
 import { SettingsSchema } from '../../../shared/settings/settings.ts'
 
@@ -46,6 +47,15 @@ describe('modelCost()', () => {
     expect([usd.low, usd.expected]).toEqual([alone.usd.low, alone.usd.expected])
     // Twice a hundred tokens in and a thousand out, at 0.15 and 0.6 dollars a million.
     expect(usd.high).toBeCloseTo(alone.usd.high + 2 * 0.000_615, 9)
+  })
+
+  test('estimates files of a call before it is made: an image at the most a model looks at, bytes else', () => {
+    const file = (media_type: string, size: number) => ({ media_type, bytes: new Uint8Array(size) })
+    const tokens = (...files: Parameters<typeof estimateCall>[0]['files'] & object) =>
+      estimateCall({ prompt: '', params: {}, files }, undefined).tokens_in
+    expect(tokens(file('image/png', 4_000_000))).toBe(3_000)
+    expect(tokens(file('image/png', 400))).toBe(100)
+    expect(tokens(file('application/pdf', 40_000), file('image/png', 400))).toBe(10_100)
   })
 
   test('shows an unknown price as unknown, never as nothing', () => {

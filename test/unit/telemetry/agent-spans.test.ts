@@ -136,7 +136,7 @@ describe('a turn', () => {
         role: 'user',
         parts: [
           { type: 'text', content: 'Solve it' },
-          { type: 'sluice.file', name: 'scan', mime_type: 'image/png', bytes: 7 },
+          { type: 'file_omitted', name: 'scan', mime_type: 'image/png', bytes: 7 },
         ],
       },
       { role: 'assistant', parts: [{ type: 'tool_call', id: 'c1', name: 'find', arguments: '{"q":1}' }] },
