@@ -49,6 +49,11 @@ const run = async (agent: object = {}, more: object = {}, document: object = {})
 function of<T extends EventType>(events: readonly RunEvent[], type: T) {
   return events.filter((event): event is Extract<RunEvent, { type: T }> => event.type === type)
 }
+const blockOf = async (run_id: string): Promise<Record<string, unknown>> => {
+  const request = { httpMethod: 'GET', path: '/', headers: {}, body: null, isBase64Encoded: false }
+  const event = { ...request, pathParameters: { run_id, block_id: 'a' }, queryStringParameters: null }
+  return JSON.parse(((await place.place.invoke('get-block', event)) as { body: string }).body)
+}
 const told = (events: readonly RunEvent[]) => of(events, 'block:output')[0]?.data
 const passed = (code: string) => ({
   provider: 'own',
@@ -69,8 +74,9 @@ describe('a candidate that does not answer is passed over within the attempt', (
       ['1', '0'],
       ['1', '0.1'],
     ])
-    const { json: shown } = await place.call('get-block', id)
-    expect(shown).toBeDefined()
+    const attempts = (await blockOf(id)).attempts as readonly object[]
+    const { passed_over, provider } = passed('provider_unavailable')
+    expect(attempts).toMatchObject([{ provider, passed_over, calls: [{ provider, model: 'm-2' }] }])
   })
 
   test.each([
@@ -175,6 +181,23 @@ describe('one who answered in place of another', () => {
     await run({ model_params: { seed: 7 } })
     await run({ model_params: { seed: 7 }, fallback: [{ provider: 'own', model: 'm-2', model_params: { seed: 8 } }] })
     expect(own.asked.map(({ body }) => body.options)).toEqual([{ seed: 7 }, { seed: 8 }])
+  })
+
+  test('is who a replay of the run answers as', async () => {
+    big.next(json(503, {}))
+    const { id, events } = await run()
+    const { json: recorded } = (await place.call('record-run', id)) as { json: { ref?: string } }
+    const record = { type: 'replay', record: recorded.ref }
+    const again = await openTestPlace({}, { providers: { big: record, own: record } })
+    const body = await place.place.world.objects.get('main', String(recorded.ref))
+    await again.place.world.objects.put('main', body)
+    const replayed = await again.ended(await again.start({ blocks: [block({})] }))
+    await again.close()
+    expect(told(replayed)).toMatchObject({
+      outputs: told(events)?.outputs,
+      ...passed('provider_refused'),
+      note: expect.stringContaining(`replayed from run ${id}`),
+    })
   })
 
   test('waits for its place there, and holds none elsewhere meanwhile', async () => {
