@@ -21,7 +21,8 @@ const ENTRIES: readonly string[] = [
   'functions/steps/run-step.ts',
   'clients/sdk/sluice.ts',
   ...FUNCTIONS.map(({ file }) => `functions/${file}`),
-  ...Object.values({ ...PROVIDER_FILES, ...CALL_FILES }).map((file) => `functions/${file}`),
+  ...Object.values(PROVIDER_FILES).map(([file]) => `functions/${file}`),
+  ...Object.values(CALL_FILES).map((file) => `functions/${file}`),
 ]
 
 /** Where the bundled code goes, from the root of the package. Flat: code finds the root from every file of it. */

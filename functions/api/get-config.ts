@@ -31,7 +31,9 @@ function withoutSecrets(settings: Settings): Settings {
     name,
     {
       ...provider,
-      ...('url' in provider ? { url: withoutCredentials(provider.url) } : {}),
+      ...('url' in provider && provider.url !== undefined ? { url: withoutCredentials(provider.url) } : {}),
+      // A package of the project may be told anything.
+      ...('options' in provider ? { options: namesOf(provider.options) } : {}),
       ...('endpoint' in provider && provider.endpoint !== undefined
         ? { endpoint: withoutCredentials(provider.endpoint) }
         : {}),
@@ -59,6 +61,10 @@ function withoutSecrets(settings: Settings): Settings {
     webhooks: settings.webhooks.map((endpoint) => ({ ...endpoint, url: new URL('/', endpoint.url).href })),
     research: webhook === undefined ? research : { ...research, webhook: withoutCredentials(webhook) },
   }
+}
+
+function namesOf(options: object = {}): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.keys(options).map((name) => [name, '[not shown]']))
 }
 
 /** Some services put the secret into the path. */

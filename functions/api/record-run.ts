@@ -54,9 +54,18 @@ async function recordingOf(world: World, meta: Meta): Promise<Recording> {
  * like a secret.
  */
 function recorded({ asked: _, answer, ...call }: RecordedCallWithPrompt): RecordedCall {
-  const { text, model, finish_reason, note } = answer
+  const { text, model, finish_reason, note, calls } = answer
   const said = { text: redactSecrets(text), model: redactSecrets(model), finish_reason: redactSecrets(finish_reason) }
-  return { ...call, answer: { ...answer, ...said, ...(note === undefined ? {} : { note: redactSecrets(note) }) } }
+  const wanted = calls?.map((one) => ({ ...one, arguments: redactSecrets(one.arguments) }))
+  return {
+    ...call,
+    answer: {
+      ...answer,
+      ...said,
+      ...(note === undefined ? {} : { note: redactSecrets(note) }),
+      ...(wanted === undefined ? {} : { calls: wanted }),
+    },
+  }
 }
 
 function rawRefOf(event: RunEvent): readonly string[] {

@@ -1,26 +1,44 @@
 import {
   BedrockRuntimeClient,
   type ContentBlock,
+  type ContentBlockDelta,
   ConverseCommand,
   type ConverseCommandOutput,
+  type Message as ConverseMessage,
   type ConverseRequest,
   ConverseStreamCommand,
   type ConverseStreamOutput,
   type TokenUsage,
+  type Tool,
 } from '@aws-sdk/client-bedrock-runtime'
+import * as z from 'zod'
 import { Fault } from '../../shared/errors.ts'
-import { answerFormat } from '../../shared/prompts/block.ts'
 import { listedPrice } from '../../shared/providers/model-prices.ts'
-import type { DispatchRequest, Provider } from '../../shared/providers/provider.ts'
+import type {
+  DispatchRequest,
+  Message,
+  MessageFile,
+  Provider,
+  ToolOffer,
+  ToolRequest,
+} from '../../shared/providers/provider.ts'
 import type { BedrockSettings } from '../../shared/providers/settings.ts'
 import type { Json } from '../../shared/text/json.ts'
 import { failureFault, readReason, refusedFault, retryAfterMs } from '../providers/faults.ts'
 import {
   answerSchema,
+  argumentsObject,
+  brokenOff,
+  fileRefused,
+  fileText,
   invalidAnswerFault,
   measureUsage,
   needsJsonObject,
+  refuseReserved,
+  refuseTools,
+  systemText,
   type Usage,
+  uncalled,
 } from '../providers/model-answers.ts'
 import { networkFault, silenceFault, timeoutFault } from '../providers/network-faults.ts'
 import { DEFAULT_TIMEOUT_MS, type ReadPrice, type SilenceWatch, watchSilence } from '../providers/remote.ts'
@@ -31,7 +49,11 @@ import { DEFAULT_TIMEOUT_MS, type ReadPrice, type SilenceWatch, watchSilence } f
  * no system text refuses once with ValidationException; it is asked again without, within the same attempt, and its ways
  * are remembered. The SDK never tries again by itself: retries are the block's.
  */
-export function openBedrock(name: string, settings: BedrockSettings, price: ReadPrice): Provider {
+export function openBedrock(
+  name: string,
+  settings: BedrockSettings,
+  { price }: { readonly price: ReadPrice },
+): Provider {
   const { region, endpoint, timeout_ms = DEFAULT_TIMEOUT_MS, idle_ms } = settings
   const client = new BedrockRuntimeClient({
     maxAttempts: 1,
@@ -43,13 +65,22 @@ export function openBedrock(name: string, settings: BedrockSettings, price: Read
   return {
     async dispatch(request) {
       request.signal.throwIfAborted()
-      const { text, usage, stop_reason } = await bounded(talk, request)
+      const { text, usage, stop_reason, calls, opaque } = await bounded(talk, request)
       if (REFUSALS.has(stop_reason)) throw refusedFault({ name }, stop_reason.replaceAll('_', ' '))
       const { model } = request
       // Settings without a region are those of the place: only the client knows it.
       const rate =
         price(name, model) ?? listedPrice({ type: 'bedrock', url: '', region: await client.config.region(), model })
-      return { text, ...measureUsage(request, text, usage, rate), model, finish_reason: stop_reason }
+      const said = text + calls.map((call) => call.arguments).join('')
+      const own = opaque === undefined ? {} : { opaque: { by: ownName(name, request), blocks: opaque } }
+      return {
+        text,
+        ...measureUsage(request, said, usage, rate),
+        model,
+        finish_reason: stop_reason,
+        ...(calls.length === 0 ? {} : { calls }),
+        ...own,
+      }
     },
   }
 }
@@ -113,10 +144,10 @@ async function ask(
 ): Promise<Conversed> {
   const input = converseInput(name, request, ways)
   const options = { abortSignal: signal }
-  if (!ways.stream) return readConverse({ name }, await client.send(new ConverseCommand(input), options))
+  if (!ways.stream) return readConverse({ name }, request, await client.send(new ConverseCommand(input), options))
   const { stream } = await client.send(new ConverseStreamCommand(input), options)
   silence.heard()
-  return readConverseStream({ name }, stream, silence.heard)
+  return readConverseStream({ name }, request, stream, silence.heard)
 }
 
 /** What one model takes, as far as is known. */
@@ -133,31 +164,103 @@ const ANSWER_TOOL = 'answer'
 
 /** Fault InvalidInput provider_invalid when model_params holds what the adapter writes itself. */
 function converseInput(name: string, request: DispatchRequest, ways: Ways): ConverseRequest {
-  refuseReserved(name, request)
-  const { system, prompt, model, output_schema } = request
-  const object = needsJsonObject(output_schema)
+  refuseReserved(name, request, RESERVED)
+  const { prompt, model, output_schema, files = [], conversation = [], tools = [] } = request
+  if (!ways.tools) refuseTools(name, request, `"${model}" takes none`)
   // The form is always said in words too: not every model that knows tools uses them.
-  const told = [...(system === undefined ? [] : [system]), ...(object ? [answerFormat(output_schema)] : [])].join(
-    '\n\n',
-  )
+  const told = systemText(request)
   const apart = told !== '' && ways.system
   const text = told === '' || apart ? prompt : `${told}\n\n${prompt}`
+  const asksForm = needsJsonObject(output_schema) && tools.length === 0 && ways.tools
   return {
     modelId: model,
-    messages: [{ role: 'user', content: [{ text }] }],
+    messages: [
+      { role: 'user', content: [{ text }, ...files.map((file, at) => fileBlock(name, file, at))] },
+      ...converseMessages(conversation, ownName(name, request)),
+    ],
     ...(apart ? { system: [{ text: told }] } : {}),
     ...inference(request),
-    ...(object && ways.tools ? answerTool(output_schema) : {}),
+    ...(asksForm ? answerTool(output_schema) : {}),
+    ...(tools.length === 0 ? {} : { toolConfig: { tools: tools.map(offered) } }),
     // Bedrock knows no idempotency key; this one is found in its invocation logs.
     requestMetadata: { 'idempotency-key': request.idempotency_key.slice(0, 256) },
   }
 }
 
+/** Whose reasoning it is: another model is not shown it. */
+function ownName(name: string, { model }: DispatchRequest): string {
+  return `${name}/${model}`
+}
+
+function fileBlock(name: string, file: MessageFile, at: number): ContentBlock {
+  const text = fileText(file)
+  if (text !== undefined) return { text }
+  const { media_type, bytes } = file
+  const image = IMAGES.find((format) => media_type === `image/${format}`)
+  if (image !== undefined) return { image: { format: image, source: { bytes } } }
+  // A document's name may hold few characters, and is read by the model: its place says enough.
+  if (media_type === 'application/pdf')
+    return { document: { format: 'pdf', name: `file-${at + 1}`, source: { bytes } } }
+  throw fileRefused(name, file, 'images (png, jpeg, gif, webp), PDF and texts')
+}
+
+const IMAGES = ['png', 'jpeg', 'gif', 'webp'] as const
+
+function offered({ name, description, input_schema }: ToolOffer): Tool {
+  return { toolSpec: { name, description, inputSchema: { json: structuredClone(input_schema) as Document } } }
+}
+
+/** Results of calls that were made at once stand in one message, and nobody speaks twice in a row. */
+function converseMessages(conversation: readonly Message[], own: string): ConverseMessage[] {
+  const all: { role: 'user' | 'assistant'; content: ContentBlock[] }[] = []
+  for (const message of conversation) {
+    const role = message.role === 'assistant' ? 'assistant' : 'user'
+    const content = converseContent(message, own)
+    const last = all.at(-1)
+    if (last?.role === role) last.content.push(...content)
+    else all.push({ role, content })
+  }
+  return all
+}
+
+function converseContent(message: Message, own: string): ContentBlock[] {
+  if (message.role === 'user') return [{ text: message.text }]
+  if (message.role === 'tool') {
+    const { id, text, is_error } = message
+    return [{ toolResult: { toolUseId: id, content: [{ text }], status: is_error ? 'error' : 'success' } }]
+  }
+  const uses = message.calls.map((call) => ({
+    toolUse: { toolUseId: call.id, name: call.tool, input: structuredClone(argumentsObject(call)) as Document },
+  }))
+  return [...reasoningOf(message.opaque, own), ...(message.text === '' ? [] : [{ text: message.text }]), ...uses]
+}
+
+const OpaqueSchema = z.strictObject({
+  by: z.string(),
+  blocks: z.array(
+    z.union([z.strictObject({ text: z.string(), signature: z.string() }), z.strictObject({ redacted: z.string() })]),
+  ),
+})
+type Reasoning = z.infer<typeof OpaqueSchema>['blocks'][number]
+
+/** What a model thought stands before what it said of it; the same model refuses it changed. */
+function reasoningOf(opaque: Json | undefined, own: string): ContentBlock[] {
+  const read = OpaqueSchema.safeParse(opaque)
+  if (!read.success || read.data.by !== own) return []
+  return read.data.blocks.map((block) =>
+    'redacted' in block
+      ? { reasoningContent: { redactedContent: Buffer.from(block.redacted, 'base64') } }
+      : { reasoningContent: { reasoningText: block.signature === '' ? { text: block.text } : block } },
+  )
+}
+
 /** The same ways without the feature that a ValidationException speaks of; undefined = it is about something else. */
-function giveUp(ways: Ways, { output_schema, system }: DispatchRequest, error: unknown): Ways | undefined {
+function giveUp(ways: Ways, request: DispatchRequest, error: unknown): Ways | undefined {
   if (!(error instanceof Error) || error.name !== 'ValidationException') return undefined
+  const { output_schema, system, tools = [] } = request
   const object = needsJsonObject(output_schema)
-  if (ways.tools && object && /\btools?\b|toolConfig|toolChoice/i.test(error.message)) return { ...ways, tools: false }
+  if (ways.tools && object && tools.length === 0 && /\btools?\b|toolConfig|toolChoice/i.test(error.message))
+    return { ...ways, tools: false }
   if (ways.stream && /stream/i.test(error.message)) return { ...ways, stream: false }
   if (ways.system && (object || system !== undefined) && /system/i.test(error.message)) {
     return { ...ways, system: false }
@@ -167,13 +270,6 @@ function giveUp(ways: Ways, { output_schema, system }: DispatchRequest, error: u
 
 /** Members of a request that are the adapter's. */
 const RESERVED = ['modelId', 'messages', 'system', 'toolConfig', 'inferenceConfig', 'stream', 'tools']
-
-function refuseReserved(name: string, { params }: DispatchRequest): void {
-  const taken = RESERVED.filter((key) => Object.hasOwn(params, key))
-  if (taken.length === 0) return
-  const message = `Cannot ask provider "${name}": model_params has ${taken.join(', ')}, which the adapter writes itself. Remove ${taken.length === 1 ? 'it' : 'them'}.`
-  throw invalidAnswerFault(name, message)
-}
 
 /** The four that every model knows have a place of their own, under either spelling; the others are the model's. */
 function inference({
@@ -209,6 +305,9 @@ function answerTool(ports: DispatchRequest['output_schema']): Pick<ConverseReque
 /** What a model said, however it came. */
 interface Conversed {
   readonly text: string
+  readonly calls: readonly ToolRequest[]
+  /** What it thought, with what proves that it did. */
+  readonly opaque?: readonly Reasoning[]
   readonly stop_reason: string
   readonly usage: Usage
 }
@@ -220,32 +319,58 @@ interface Named {
 /** As of other providers: the longest model answers are a few hundred kilobytes. */
 const MAX_CHARACTERS = 8 * 1_024 * 1_024
 
+/** One block of an answer, as far as it has come. */
+type Block =
+  | { readonly kind: 'text'; text: string }
+  | { readonly kind: 'call'; readonly id: string; readonly tool: string; text: string }
+  | { readonly kind: 'reasoning'; text: string; signature: string; redacted?: string }
+
 /** An answer in one piece. Fault InvalidInput provider_invalid. */
-function readConverse(remote: Named, { output, stopReason, usage }: ConverseCommandOutput): Conversed {
-  const blocks = output?.message?.content
-  if (blocks === undefined) throw noUse(remote, 'it has no message. Is its endpoint the one of Bedrock?')
-  const tool = blocks.find((block) => block.toolUse?.name === ANSWER_TOOL)?.toolUse
-  const text = tool === undefined ? blocks.map(textIn).join('') : JSON.stringify(tool.input ?? {})
-  return conversed(remote, { text, tools: blocks.some(({ toolUse }) => toolUse !== undefined), stopReason, usage })
+function readConverse(
+  remote: Named,
+  request: DispatchRequest,
+  { output, stopReason, usage }: ConverseCommandOutput,
+): Conversed {
+  const content = output?.message?.content
+  if (content === undefined) throw noUse(remote, 'it has no message. Is its endpoint the one of Bedrock?')
+  const blocks = content.flatMap(wholeBlock)
+  const asked = conversed(remote, request, { blocks, stopReason, usage })
+  if (asked.text !== '') request.on_text?.(asked.text)
+  return asked
 }
 
-function textIn({ text }: ContentBlock): string {
-  return text ?? ''
+function wholeBlock({ text, toolUse, reasoningContent }: ContentBlock): readonly Block[] {
+  if (text !== undefined) return [{ kind: 'text', text }]
+  if (toolUse !== undefined) {
+    const { toolUseId: id = '', name: tool = '', input = {} } = toolUse
+    return [{ kind: 'call', id, tool, text: JSON.stringify(input) }]
+  }
+  const { reasoningText, redactedContent } = reasoningContent ?? {}
+  if (redactedContent !== undefined)
+    return [{ kind: 'reasoning', text: '', signature: '', redacted: base64(redactedContent) }]
+  if (reasoningText === undefined) return []
+  const { text: thought = '', signature = '' } = reasoningText
+  return [{ kind: 'reasoning', text: thought, signature }]
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64')
 }
 
 /**
- * A stream of events; reasoning and other blocks are left out. One that ends without saying why it stopped was cut: Fault
- * Unavailable provider_unavailable. `heard` is called with each event.
+ * A stream of events. One that ends without saying why it stopped was cut: Fault Unavailable provider_unavailable. `heard`
+ * is called with each event.
  */
 async function readConverseStream(
   remote: Named,
+  request: DispatchRequest,
   stream: AsyncIterable<ConverseStreamOutput> | undefined,
   heard: () => void,
 ): Promise<Conversed> {
-  const gathered: Gathered = { text: [], tool: [], characters: 0, inTool: false, tools: false }
+  const gathered: Gathered = { blocks: new Map(), characters: 0 }
   for await (const event of stream ?? []) {
     heard()
-    take(gathered, event)
+    take(gathered, event, request)
     if (gathered.characters > MAX_CHARACTERS) {
       throw noUse(
         remote,
@@ -253,62 +378,87 @@ async function readConverseStream(
       )
     }
   }
-  const { text, tool, tools, stopReason, usage } = gathered
-  if (stopReason === undefined) throw cut(remote)
-  const said = tool.length > 0 ? tool.join('') : text.join('')
-  return conversed(remote, { text: said, tools, stopReason, usage })
+  const { blocks, stopReason, usage } = gathered
+  if (stopReason === undefined) throw brokenOff(remote.name)
+  return conversed(remote, request, { blocks: [...blocks.values()], stopReason, usage })
 }
 
 interface Gathered {
-  readonly text: string[]
-  /** Input of the answer's tool, in pieces of JSON. */
-  readonly tool: string[]
+  /** By their number. */
+  readonly blocks: Map<number, Block>
   characters: number
-  inTool: boolean
-  tools: boolean
   stopReason?: string | undefined
   usage?: TokenUsage | undefined
 }
 
-function take(gathered: Gathered, event: ConverseStreamOutput): void {
-  const started = event.contentBlockStart?.start?.toolUse
-  if (event.contentBlockStart !== undefined) {
-    gathered.inTool = started?.name === ANSWER_TOOL
-    gathered.tools ||= started !== undefined
+function take(gathered: Gathered, event: ConverseStreamOutput, request: DispatchRequest): void {
+  const { contentBlockStart: begun, contentBlockDelta: grown } = event
+  const use = begun?.start?.toolUse
+  if (begun !== undefined && use !== undefined) {
+    const { toolUseId: id = '', name: tool = '' } = use
+    gathered.blocks.set(begun.contentBlockIndex ?? 0, { kind: 'call', id, tool, text: '' })
   }
-  const { text = '', toolUse } = event.contentBlockDelta?.delta ?? {}
-  const input = gathered.inTool ? (toolUse?.input ?? '') : ''
-  if (text !== '') gathered.text.push(text)
-  if (input !== '') gathered.tool.push(input)
-  gathered.characters += text.length + input.length
+  if (grown?.delta !== undefined) grow(gathered, grown.contentBlockIndex ?? 0, grown.delta, request)
   gathered.stopReason = event.messageStop?.stopReason ?? gathered.stopReason
   gathered.usage = event.metadata?.usage ?? gathered.usage
 }
 
+function grow(gathered: Gathered, index: number, delta: ContentBlockDelta, request: DispatchRequest): void {
+  const { text, toolUse, reasoningContent } = delta
+  const block = gathered.blocks.get(index) ?? beginning(delta)
+  gathered.blocks.set(index, block)
+  const piece = text ?? toolUse?.input ?? reasoningContent?.text ?? ''
+  block.text += piece
+  gathered.characters += piece.length
+  if (block.kind === 'reasoning') {
+    block.signature += reasoningContent?.signature ?? ''
+    if (reasoningContent?.redactedContent !== undefined) block.redacted = base64(reasoningContent.redactedContent)
+  }
+  // The input of the tool that holds the answer is no text yet.
+  if (block.kind === 'text' && piece !== '') request.on_text?.(piece)
+}
+
+/** Only calls are begun with a word; the others by their first piece. */
+function beginning({ toolUse, reasoningContent }: ContentBlockDelta): Block {
+  if (toolUse !== undefined) return { kind: 'call', id: '', tool: '', text: '' }
+  return reasoningContent === undefined ? { kind: 'text', text: '' } : { kind: 'reasoning', text: '', signature: '' }
+}
+
 interface Said {
-  readonly text: string
-  readonly tools: boolean
+  readonly blocks: readonly Block[]
   readonly stopReason: string | undefined
   readonly usage: TokenUsage | undefined
 }
 
-function conversed(remote: Named, { text, tools, stopReason = 'unknown', usage }: Said): Conversed {
-  if (text === '' && tools) {
-    throw noUse(
-      remote,
-      'it calls a tool that was not offered. Say in the prompt that the answer is text, or use another model.',
-    )
+/** The tool that was offered to hold the answer is the answer; others are called, where any were offered. */
+function conversed(
+  remote: Named,
+  { tools = [] }: DispatchRequest,
+  { blocks, stopReason = 'unknown', usage }: Said,
+): Conversed {
+  const uses = blocks.filter((block) => block.kind === 'call')
+  const answer = tools.length === 0 ? uses.find(({ tool }) => tool === ANSWER_TOOL) : undefined
+  const texts = blocks.flatMap((block) => (block.kind === 'text' ? [block.text] : []))
+  const text = answer === undefined ? texts.join('') : answer.text
+  if (text === '' && uses.length > 0 && tools.length === 0) throw uncalled(remote.name)
+  const calls = tools.length === 0 ? [] : uses.map(({ id, tool, text: args }) => ({ id, tool, arguments: args }))
+  const thoughts = blocks.flatMap((block) => (block.kind === 'reasoning' ? [thoughtOf(block)] : []))
+  return {
+    text,
+    calls,
+    ...(thoughts.length === 0 || tools.length === 0 ? {} : { opaque: thoughts }),
+    stop_reason: stopReason,
+    usage: { tokens_in: usage?.inputTokens, tokens_out: usage?.outputTokens },
   }
-  return { text, stop_reason: stopReason, usage: { tokens_in: usage?.inputTokens, tokens_out: usage?.outputTokens } }
+}
+
+function thoughtOf({ text, signature, redacted }: Extract<Block, { kind: 'reasoning' }>): Reasoning {
+  if (redacted !== undefined) return { redacted }
+  return { text, signature }
 }
 
 function noUse({ name }: Named, why: string): Fault {
   return invalidAnswerFault(name, `Cannot use the answer of provider "${name}": ${why}`)
-}
-
-function cut({ name }: Named): Fault {
-  const message = `Provider "${name}" broke off in the middle of its answer. It is tried again as the block's retry allows.`
-  return new Fault('Unavailable', 'provider_unavailable', message, { facts: { provider: name } })
 }
 
 interface Asked {

@@ -1,8 +1,7 @@
 import { Fault } from '../../shared/errors.ts'
 import type { Providers } from '../../shared/providers/provider.ts'
-import { createProviders, type ProviderPlace } from '../providers/registry.ts'
+import { type Adapters, createProviders, type ProviderPlace } from '../providers/registry.ts'
 import type { ReadKey } from '../providers/remote.ts'
-import { openBedrock } from './bedrock.ts'
 import type { Core } from './core.ts'
 import { openObjects } from './objects.ts'
 
@@ -12,7 +11,7 @@ import { openObjects } from './objects.ts'
  */
 export function openProviders(
   core: Pick<Core, 'settings' | 'secrets' | 'env'>,
-  more: Pick<ProviderPlace, 'bedrock'> = {},
+  more: Pick<ProviderPlace, 'adapters' | 'loadPackage'> = {},
 ): Providers {
   const { settings, secrets } = core
   const readKey = secrets === undefined ? {} : { readKey: keysFrom(secrets) }
@@ -33,7 +32,16 @@ async function readObject(core: Pick<Core, 'env'>, ref: string): Promise<Uint8Ar
   return openObjects(core).get(tenant, ref)
 }
 
-/** The Providers port where the settings name a provider of type bedrock: only then is its client in the bundle. */
-export function openProvidersWithBedrock(core: Parameters<typeof openProviders>[0]): Providers {
-  return openProviders(core, { bedrock: openBedrock })
+/**
+ * The Providers port where the settings name types whose adapters need a package: they, and the packages of the project, are in
+ * the bundle then, and only then.
+ */
+export function openProvidersWith(adapters: Adapters, packages: Readonly<Record<string, object>> = {}) {
+  const loadPackage = async (name: string, from: string) => {
+    const found = Object.hasOwn(packages, from) ? packages[from] : undefined
+    if (found !== undefined) return found
+    const message = `Cannot ask provider "${name}": its package "${from}" is not in this deployment. Deploy again.`
+    throw new Fault('Bug', 'port_not_listed', message)
+  }
+  return (core: Parameters<typeof openProviders>[0]): Providers => openProviders(core, { adapters, loadPackage })
 }

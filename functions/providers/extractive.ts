@@ -1,6 +1,7 @@
 import { Fault } from '../../shared/errors.ts'
 import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/providers/provider.ts'
 import { type AskingStage, runExtractiveModel } from '../../shared/research/extractive/model.ts'
+import { refuseTools } from './model-answers.ts'
 
 /** Stages of the research chain that ask a model; `inputs.stage` says which one does. */
 const STAGES: readonly AskingStage[] = ['route_search', 'assess_sufficiency', 'synthesize_answer']
@@ -13,6 +14,11 @@ const STAGES: readonly AskingStage[] = ['route_search', 'assess_sufficiency', 's
 export const extractiveProvider: Provider = {
   async dispatch(request) {
     request.signal.throwIfAborted()
+    refuseTools(
+      'extractive',
+      request,
+      'it answers the stages of the research chain, and is no model that could call any',
+    )
     const { stage: named, ...question } = request.inputs
     const stage = STAGES.find((one) => one === named)
     if (stage === undefined) throw invalid(`it answers only the stages ${STAGES.join(', ')} of the research chain`)

@@ -1,6 +1,7 @@
 import { Fault } from '../../shared/errors.ts'
 import { redactSecrets } from '../../shared/text/redact.ts'
 import { jsonTextProblem } from '../../shared/text/strict-json.ts'
+import { memberOf } from './model-answers.ts'
 import type { HttpAnswer } from './remote.ts'
 
 interface Named {
@@ -29,6 +30,16 @@ export function failureFault({ name }: Named, { status, told, retry_after_ms }: 
   const wait = retry_after_ms === undefined ? {} : { retry_after_ms }
   const message = `Provider "${name}" answered ${status}${words}. ${advice}`
   return new Fault(fault, code, message, { facts: { provider: name, status, ...wait } })
+}
+
+/** Gateways tell some failures inside an answer that began as a success: `{error: {code: 429, message}}`. */
+export function throwErrorInAnswer(remote: Named, value: unknown): void {
+  const error = memberOf(value, 'error')
+  if (error === undefined || error === null) return
+  const number = Number(memberOf(error, 'code') ?? memberOf(error, 'status'))
+  // One that has no number is taken for a server that broke off.
+  const status = Number.isInteger(number) && number >= 400 && number <= 599 ? number : 502
+  throw failureFault(remote, { status, told: readReason(JSON.stringify({ error })) })
 }
 
 /** A refusal in words: the model's own, or a filter's. */

@@ -4,6 +4,7 @@ import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/pro
 import { readInputSentences } from './local/input-sentences.ts'
 import { answerPorts } from './local/port-values.ts'
 import { extract, outline, type Tool, table, template } from './local/tools.ts'
+import { fileRefused, refuseTools } from './model-answers.ts'
 
 const MAX_CHARACTERS = 200_000
 
@@ -20,6 +21,8 @@ const TOOLS: Readonly<Record<string, Tool>> = { template, extract, outline, tabl
 export const localProvider: Provider = {
   async dispatch(request) {
     request.signal.throwIfAborted()
+    refuseTools('local', request, 'it is text tools, and no model that could call any')
+    for (const file of request.files ?? []) throw fileRefused('local', file, 'texts of its prompt and inputs alone')
     const name = Object.hasOwn(TOOLS, request.model) ? request.model : 'outline'
     const tool = TOOLS[name] ?? outline
     const { params, inputs } = request

@@ -8,25 +8,44 @@ import {
   type CallOutcome,
 } from '../../shared/providers/circuit-breaker.ts'
 import { modelPriceAt, type Pricing } from '../../shared/providers/model-prices.ts'
-import { NOT_ASKED, type Provider, type Providers } from '../../shared/providers/provider.ts'
-import type { BedrockSettings, ProviderSettings } from '../../shared/providers/settings.ts'
+import { NOT_ASKED, type PROVIDER_FILES, type Provider, type Providers } from '../../shared/providers/provider.ts'
+import type { ProviderSettings } from '../../shared/providers/settings.ts'
 import { extractiveProvider } from './extractive.ts'
 import { http } from './http.ts'
 import { localProvider } from './local.ts'
 import { ollama } from './ollama.ts'
-import { openaiCompatible } from './openai-compatible.ts'
-import { openclaw } from './openclaw.ts'
-import { openRemote, type ReadKey, type ReadPrice } from './remote.ts'
+import { embedCompletions } from './openai-embeddings.ts'
+import { openRemote, type ReadKey, type ReadPrice, type RemotePlace } from './remote.ts'
 import { type ReadRecord, replay } from './replay.ts'
 
-/** Opens the adapter of Bedrock, which needs a client of AWS: the place brings it, loaded when a provider asks for it. */
-export type OpenBedrock = (name: string, settings: BedrockSettings, price: ReadPrice) => Provider | Promise<Provider>
+/** Types whose adapters need a package of others (PROVIDER_FILES of shared/providers/provider.ts). */
+type LoadedType = keyof typeof PROVIDER_FILES
+
+type SettingsOf<T extends ProviderSettings['type']> = Extract<ProviderSettings, { type: T }>
+
+/** What loads a package, or a module, of the project: its exports. */
+export type LoadPackage = (provider: string, from: string) => Promise<object>
+
+interface AdapterPlace extends RemotePlace {
+  readonly loadPackage: LoadPackage
+}
+
+/** Opens an adapter that its place brings, loaded when a provider asks for it. */
+export type OpenAdapter<T extends LoadedType> = (
+  name: string,
+  settings: SettingsOf<T>,
+  place: AdapterPlace,
+) => Provider | Promise<Provider>
+
+/** Those a place brings: an adapter of a type it brings none of is refused when a dispatch needs it. */
+export type Adapters = { readonly [T in LoadedType]?: OpenAdapter<T> }
 
 /** What a place knows that settings do not say; what is missing is refused when a dispatch needs it. */
 export interface ProviderPlace {
   readonly readKey?: ReadKey
   readonly readRecord?: ReadRecord
-  readonly bedrock?: OpenBedrock
+  readonly loadPackage?: LoadPackage
+  readonly adapters?: Adapters
 }
 
 interface BroughtByPlace extends Required<ProviderPlace> {
@@ -34,22 +53,53 @@ interface BroughtByPlace extends Required<ProviderPlace> {
 }
 
 type Openers = {
-  readonly [T in ProviderSettings['type']]: (
-    name: string,
-    settings: Extract<ProviderSettings, { type: T }>,
-    place: BroughtByPlace,
-  ) => Provider
+  readonly [T in ProviderSettings['type']]: (name: string, settings: SettingsOf<T>, place: BroughtByPlace) => Provider
 }
 
 /** A further provider type: its file here, its settings in shared/providers/settings.ts, a line here (the type demands it). */
 const TYPES: Openers = {
   local: () => localProvider,
   ollama: (name, settings, place) => ollama(openRemote(name, settings, place)),
-  'openai-compatible': (name, settings, place) => openaiCompatible(openRemote(name, settings, place)),
-  openclaw: (name, settings, place) => openclaw(openRemote(name, settings, place)),
+  'openai-compatible': (name, settings, place) => ({
+    ...brought('openai-compatible', name, settings, place),
+    embed: embedCompletions(openRemote(name, settings, place)),
+  }),
+  openai: (name, settings, place) => ({
+    ...brought('openai', name, settings, place),
+    embed: embedCompletions(openRemote(name, settings, place)),
+  }),
+  anthropic: (...given) => brought('anthropic', ...given),
+  google: (...given) => brought('google', ...given),
+  'ai-sdk': (...given) => brought('ai-sdk', ...given),
+  openclaw: (...given) => brought('openclaw', ...given),
   http: (name, settings, place) => http(openRemote(name, settings, place)),
-  bedrock: (name, settings, { bedrock, price }) => openedWhenAsked(async () => bedrock(name, settings, price)),
+  bedrock: (...given) => brought('bedrock', ...given),
   replay: (name, { record }, { readRecord }) => replay(name, record, readRecord),
+}
+
+/** An adapter of the place's, opened by the first dispatch; one that failed to is opened anew by the next. */
+function brought<T extends LoadedType>(
+  type: T,
+  name: string,
+  settings: SettingsOf<T>,
+  place: BroughtByPlace,
+): Provider {
+  const open: OpenAdapter<T> | undefined = place.adapters[type]
+  let adapter: Promise<Provider> | undefined
+  return {
+    async dispatch(request) {
+      request.signal.throwIfAborted()
+      if (open === undefined) {
+        noWay(name, `a server of type "${type}". The settings of this deployment name no such provider; deploy again.`)
+      }
+      adapter ??= Promise.resolve(open(name, settings, place))
+      const provider = await adapter.catch((error: unknown) => {
+        adapter = undefined
+        throw error
+      })
+      return provider.dispatch(request)
+    },
+  }
 }
 
 /**
@@ -85,28 +135,12 @@ function opened<T extends ProviderSettings['type']>(
   return open(name, settings, place)
 }
 
-/** Opened by the first dispatch; one that failed to is opened anew by the next. */
-function openedWhenAsked(open: () => Promise<Provider>): Provider {
-  let adapter: Promise<Provider> | undefined
-  return {
-    async dispatch(request) {
-      request.signal.throwIfAborted()
-      adapter ??= open()
-      const provider = await adapter.catch((error: unknown) => {
-        adapter = undefined
-        throw error
-      })
-      return provider.dispatch(request)
-    },
-  }
-}
-
 /** A function that only names providers carries no way to ask them. */
 const NOTHING: Required<ProviderPlace> = {
   readKey: (name) => noWay(name, 'its key. List port "secrets" in its line of shared/catalog.ts.'),
   readRecord: () => noWay('replay', 'its recording. List port "objects" in its line of shared/catalog.ts.'),
-  bedrock: (name) =>
-    noWay(name, 'Amazon Bedrock. The settings of this deployment name no such provider; deploy again.'),
+  loadPackage: (name) => noWay(name, 'its package. The settings of this deployment name none; deploy again.'),
+  adapters: {},
 }
 
 function noWay(provider: string, what: string): never {

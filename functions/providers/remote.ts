@@ -2,7 +2,8 @@ import { Fault } from '../../shared/errors.ts'
 import type { KeyRef } from '../../shared/ports/secrets.ts'
 import type { Price } from '../../shared/providers/model-prices.ts'
 import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/providers/provider.ts'
-import type { RemoteSettings } from '../../shared/providers/settings.ts'
+import type { AiSdkSettings, RemoteSettings } from '../../shared/providers/settings.ts'
+import type { Json } from '../../shared/text/json.ts'
 import { splitLines } from '../../shared/text/split-lines.ts'
 import { networkFault, silenceFault, timeoutFault } from './network-faults.ts'
 
@@ -13,6 +14,7 @@ export type ReadKey = (provider: string, key: KeyRef) => Promise<string>
 export interface Remote {
   /** Its name in sluice.yaml. */
   readonly name: string
+  /** '' where its package alone knows it. */
   readonly url: string
   readonly timeout_ms: number
   /** Longest silence once an answer has begun; undefined = as long as timeout_ms. */
@@ -26,7 +28,8 @@ export interface Remote {
 /** What of a model at a provider is charged. */
 export type ReadPrice = (provider: string, asked: string, answered?: string) => Price | undefined
 
-interface RemotePlace {
+/** What adapters that reach a server need of a place. */
+export interface RemotePlace {
   readonly readKey: ReadKey
   readonly price: ReadPrice
 }
@@ -34,8 +37,12 @@ interface RemotePlace {
 /** The default of a block; longer ones must be asked for in both. */
 export const DEFAULT_TIMEOUT_MS = 300_000
 
-export function openRemote(name: string, settings: RemoteSettings, { readKey, price }: RemotePlace): Remote {
-  const { url, key, timeout_ms = DEFAULT_TIMEOUT_MS } = settings
+export function openRemote(
+  name: string,
+  settings: RemoteSettings | AiSdkSettings,
+  { readKey, price }: RemotePlace,
+): Remote {
+  const { url = '', key, timeout_ms = DEFAULT_TIMEOUT_MS } = settings
   const idle_ms = 'idle_ms' in settings ? settings.idle_ms : undefined
   return {
     name,
@@ -69,10 +76,25 @@ export interface HttpAnswer {
   readonly body: LimitedBody
 }
 
+/** A request of a package's making, or of ours. */
+interface Sent {
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array<ArrayBuffer>
+}
+
 /** One dispatch under way: every request of it is bounded by the dispatch's signal and the provider's time. */
 export interface HttpCall {
+  /** Aborts with the dispatch, the provider's time or its silence, and when all is over. */
+  readonly signal: AbortSignal
+  /** Undefined for a provider that needs none. */
+  readonly key: string | undefined
+  /** Something came: it is not silent. */
+  heard(): void
   /** Sends JSON. `step` tells requests of one dispatch apart: another body must not come under the same key. */
   post(address: string, body: unknown, step?: number, more?: Readonly<Record<string, string>>): Promise<HttpAnswer>
+  /** Sends what a package made, by the same rules; its headers hold the key already. */
+  send(address: string, request: Sent, step: number): Promise<HttpAnswer>
 }
 
 /**
@@ -85,18 +107,22 @@ export function providerOverHttp(
 ): Provider {
   return {
     dispatch: (request) =>
-      exchange(remote, request, async (call, key) => answerWithout(key, await talk(call, request))),
+      exchange(remote, request, async (call) => {
+        const pieces = piecesWithout(call.key, request.on_text)
+        const answer = await talk(call, { ...request, ...(pieces === undefined ? {} : { on_text: pieces.hear }) })
+        pieces?.end()
+        return answerWithout(call.key, answer)
+      }),
   }
 }
 
 type Keyed = Pick<DispatchRequest, 'signal' | 'idempotency_key'>
 
-/** Any exchange with it, by the same rules; what is answered is as it came. */
-export async function exchange<T>(
-  remote: Remote,
-  request: Keyed,
-  talk: (call: HttpCall, key: string | undefined) => Promise<T>,
-): Promise<T> {
+/**
+ * Any exchange with it, by the same rules; what is answered is as it came. It ends with its signal, whether or not who
+ * talks listens to it.
+ */
+export async function exchange<T>(remote: Remote, request: Keyed, talk: (call: HttpCall) => Promise<T>): Promise<T> {
   request.signal.throwIfAborted()
   const key = await remote.key()
   const done = new AbortController()
@@ -110,10 +136,16 @@ export async function exchange<T>(
       ? timeoutFault(remote, `within ${remote.timeout_ms} ms (timeout_ms)`)
       : networkFault(remote, error)
   }
+  const aborted = Promise.withResolvers<never>()
+  signal.addEventListener('abort', () => aborted.reject(translate(signal.reason)), { once: true })
+  aborted.promise.catch(() => undefined)
   try {
-    return await talk(openCall({ remote, request, key, signal, translate, heard: silence.heard }), key)
+    return await Promise.race([
+      talk(openCall({ remote, request, key, signal, translate, heard: silence.heard })),
+      aborted.promise,
+    ])
   } catch (error) {
-    throw faultWithout(key, error)
+    throw faultWithout(key, signal.aborted ? translate(error) : error)
   } finally {
     silence.end()
     // Whatever is still open, an answer that was refused half-way too.
@@ -133,31 +165,40 @@ interface CallParts {
 }
 
 function openCall({ remote, request, key, signal, translate, heard }: CallParts): HttpCall {
+  const send: HttpCall['send'] = async (address, { method, headers, body }, step) => {
+    const own = {
+      'idempotency-key': step === 0 ? request.idempotency_key : `${request.idempotency_key}/${step}`,
+      'user-agent': 'sluice',
+      // A kept socket that died while a sandbox was frozen would cost an attempt; a handshake costs milliseconds.
+      connection: 'close',
+    }
+    const init = { method, headers: { ...headers, ...own }, redirect: 'manual', signal } as const
+    const response = await fetch(address, body === undefined ? init : { ...init, body }).catch((error: unknown) => {
+      throw translate(error)
+    })
+    heard()
+    const limited = limitBody(response.body, { provider: remote.name, translate, heard })
+    return { status: response.status, headers: response.headers, body: limited }
+  }
   return {
-    async post(address, body, step = 0, more = {}) {
+    signal,
+    key,
+    heard,
+    send,
+    post(address, body, step = 0, more = {}) {
       const headers = {
         'content-type': 'application/json',
         accept: 'application/json, text/event-stream, application/x-ndjson',
-        'idempotency-key': step === 0 ? request.idempotency_key : `${request.idempotency_key}/${step}`,
-        'user-agent': 'sluice',
-        // A kept socket that died while a sandbox was frozen would cost an attempt; a handshake costs milliseconds.
-        connection: 'close',
         ...more,
         ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
       }
-      const init = { method: 'POST', headers, body: JSON.stringify(body), redirect: 'manual', signal } as const
-      const response = await fetch(address, init).catch((error: unknown) => {
-        throw translate(error)
-      })
-      heard()
-      const limited = limitBody(response.body, { provider: remote.name, translate, heard })
-      return { status: response.status, headers: response.headers, body: limited }
+      return send(address, { method: 'POST', headers, body: JSON.stringify(body) }, step)
     },
   }
 }
 
 /** Of one answer, unpacked. The longest model answers are a few hundred kilobytes. */
-const MAX_BODY_BYTES = 8 * 1_024 * 1_024
+export const MAX_BODY_BYTES = 8 * 1_024 * 1_024
 
 /** What of a refusal is read to say why. */
 const MAX_ERROR_BYTES = 65_536
@@ -170,6 +211,8 @@ interface LimitedBody {
   start(): Promise<string>
   /** Lines as they arrive. */
   lines(): AsyncIterable<string>
+  /** Bytes as they arrive; `seen` is told of each piece first. */
+  stream(seen: (piece: Uint8Array) => void): ReadableStream<Uint8Array<ArrayBuffer>>
 }
 
 interface BodyParts {
@@ -183,6 +226,7 @@ interface BodyParts {
 export function limitBody(stream: ReadableStream<Uint8Array> | null, parts: BodyParts): LimitedBody {
   const pieces = () => decoded(stream, parts)
   return {
+    stream: (seen) => streamed(limited(stream, parts), seen),
     async text() {
       let whole = ''
       for await (const piece of pieces()) whole += piece
@@ -208,6 +252,15 @@ export function limitBody(stream: ReadableStream<Uint8Array> | null, parts: Body
 async function* decoded(stream: ReadableStream<Uint8Array> | null, parts: BodyParts): AsyncGenerator<string> {
   if (stream === null) return
   const decoder = new TextDecoder()
+  for await (const piece of limited(stream, parts)) yield decoder.decode(piece, { stream: true })
+  yield decoder.decode()
+}
+
+async function* limited(
+  stream: ReadableStream<Uint8Array> | null,
+  parts: BodyParts,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  if (stream === null) return
   const reader = stream.getReader()
   let bytes = 0
   try {
@@ -219,16 +272,30 @@ async function* decoded(stream: ReadableStream<Uint8Array> | null, parts: BodyPa
       parts.heard()
       bytes += value.byteLength
       if (bytes > MAX_BODY_BYTES) throw tooLarge(parts.provider)
-      yield decoder.decode(value, { stream: true })
+      yield new Uint8Array(value)
     }
-    yield decoder.decode()
   } finally {
     // Left early, too: nothing more is read. An error here changes nothing any more.
     reader.cancel().catch(() => undefined)
   }
 }
 
-function tooLarge(provider: string): Fault {
+function streamed(
+  pieces: AsyncGenerator<Uint8Array<ArrayBuffer>>,
+  seen: (piece: Uint8Array) => void,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await pieces.next()
+      if (done === true) return controller.close()
+      seen(value)
+      controller.enqueue(value)
+    },
+    cancel: () => void pieces.return(undefined),
+  })
+}
+
+export function tooLarge(provider: string): Fault {
   const message = `Cannot use the answer of provider "${provider}": it is larger than ${MAX_BODY_BYTES} bytes. Ask for less, or limit it with model_params.`
   return new Fault('InvalidInput', 'provider_invalid', message, { facts: { provider } })
 }
@@ -236,9 +303,52 @@ function tooLarge(provider: string): Fault {
 /** A server that sends back what it was sent must not put the key into an output. */
 function answerWithout(key: string | undefined, answer: DispatchAnswer): DispatchAnswer {
   if (key === undefined) return answer
-  const { text, model, finish_reason, id } = answer
+  const { text, model, finish_reason, id, calls, opaque } = answer
   const said = { text: hidden(text, key), model: hidden(model, key), finish_reason: hidden(finish_reason, key) }
-  return { ...answer, ...said, ...(id === undefined ? {} : { id: hidden(id, key) }) }
+  return {
+    ...answer,
+    ...said,
+    ...(id === undefined ? {} : { id: hidden(id, key) }),
+    ...(calls === undefined
+      ? {}
+      : {
+          calls: calls.map((call) => ({
+            id: hidden(call.id, key),
+            tool: hidden(call.tool, key),
+            arguments: hidden(call.arguments, key),
+          })),
+        }),
+    ...(opaque === undefined ? {} : { opaque: JSON.parse(hidden(JSON.stringify(opaque), key)) as Json }),
+  }
+}
+
+/** The same of pieces as they come: one that ends as a key begins is kept back until the next says whether it is one. */
+export function piecesWithout(key: string | undefined, hear: ((piece: string) => void) | undefined) {
+  if (hear === undefined) return undefined
+  if (key === undefined || key.length < SHORTEST_KEY) return { hear, end: () => undefined }
+  let kept = ''
+  return {
+    hear(piece: string): void {
+      const text = hidden(kept + piece, key)
+      kept = beginningOf(key, text)
+      const said = text.slice(0, text.length - kept.length)
+      if (said !== '') hear(said)
+    },
+    end(): void {
+      if (kept !== '') hear(kept)
+      kept = ''
+    },
+  }
+}
+
+/** The longest end of a text with which the key, as it is or as JSON quotes it, could begin. */
+function beginningOf(key: string, text: string): string {
+  const quoted = JSON.stringify(key).slice(1, -1)
+  for (let length = Math.min(text.length, quoted.length - 1); length > 0; length -= 1) {
+    const end = text.slice(-length)
+    if (key.startsWith(end) || quoted.startsWith(end)) return end
+  }
+  return ''
 }
 
 /** Nor into a message that quotes it; its cause is left out then. */

@@ -1,16 +1,15 @@
 import { Fault } from '../../shared/errors.ts'
 import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/providers/provider.ts'
-import { type RecordedCall, type Recording, RecordingSchema } from '../../shared/providers/recording.ts'
+import { askedHashes, type RecordedCall, type Recording, RecordingSchema } from '../../shared/providers/recording.ts'
 import { sha256 } from '../../shared/text/hash.ts'
-import { canonicalJson } from '../../shared/text/json.ts'
 import { invalidAnswerFault, parseJsonObject } from './model-answers.ts'
 
 /** Reads a recording where this place keeps it: a file or an object. */
 export type ReadRecord = (record: string) => Promise<Uint8Array>
 
 /**
- * Answers from a recorded run, by the hashes of prompt, system text and params, and the model: the answer to the same
- * call of the run if there are several. It costs nothing; tokens are those of the recorded answer. A prompt that was not
+ * Answers from a recorded run, by the hashes of prompt, system text, params, files, tools and conversation, and the model:
+ * the answer to the same call of the run if there are several. It costs nothing; tokens are those of the recorded answer. A prompt that was not
  * recorded is Fault Rejected provider_refused, with its hash; a recording that cannot be read InvalidInput provider_invalid.
  */
 export function replay(name: string, record: string, readRecord: ReadRecord): Provider {
@@ -50,7 +49,7 @@ function find(name: string, { run_id, calls }: Recording, request: DispatchReque
   const at = request.idempotency_key.replace(/^run_[^/]*\//, '')
   const found = fitting.find((call) => call.at === at) ?? fitting[0]
   if (found !== undefined) return found
-  const [near] = same
+  const [near] = same.toSorted((a, b) => differences(a, request).length - differences(b, request).length)
   const why =
     near === undefined
       ? 'no prompt of that hash was recorded'
@@ -59,16 +58,24 @@ function find(name: string, { run_id, calls }: Recording, request: DispatchReque
   throw new Fault('Rejected', 'provider_refused', message, { facts: { provider: name, prompt_hash } })
 }
 
-function differences(call: RecordedCall, { model, params, system }: DispatchRequest): readonly string[] {
+function differences(call: RecordedCall, request: DispatchRequest): readonly string[] {
+  const asked: Partial<RecordedCall> = askedHashes(request)
   return [
-    ...(call.model === model ? [] : [`model ("${call.model}")`]),
-    ...(call.params_hash === sha256(canonicalJson(params)) ? [] : ['set of model_params']),
-    ...(call.system_hash === (system === undefined ? undefined : sha256(system)) ? [] : ['system text']),
+    ...(call.model === request.model ? [] : [`model ("${call.model}")`]),
+    ...HASHES.flatMap(([hash, words]) => (call[hash] === asked[hash] ? [] : [words])),
   ]
 }
 
+const HASHES = [
+  ['params_hash', 'set of model_params'],
+  ['system_hash', 'system text'],
+  ['files_hash', 'set of files'],
+  ['tools_hash', 'set of tools'],
+  ['conversation_hash', 'conversation after it'],
+] as const
+
 function answerOf({ answer }: RecordedCall, { run_id }: Recording): DispatchAnswer {
-  const { note: said, usd: _, ...rest } = answer
+  const { note: said, usd: _, calls, ...rest } = answer
   const note = `replayed from run ${run_id}${said === undefined ? '' : `; ${said}`}`
-  return { ...rest, usd: 0, note }
+  return { ...rest, ...(calls === undefined ? {} : { calls }), usd: 0, note }
 }

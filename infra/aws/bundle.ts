@@ -1,11 +1,13 @@
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 import { FUNCTIONS } from '../../shared/catalog.ts'
+import { PROVIDER_FILES } from '../../shared/providers/provider.ts'
 import { ROUTES } from '../../shared/routes.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { mcpKeys } from '../../shared/tools/settings.ts'
 import type { DeployedDag } from './deployed-dags.ts'
-import { entrySource, GENERATED, type NamedClients } from './entry-source.ts'
+import { type AdapterType, entrySource, GENERATED, type NamedClients } from './entry-source.ts'
 import type { Names } from './names.ts'
 
 /** What is written into bundles besides code. */
@@ -15,6 +17,8 @@ export interface BundleParts {
   readonly names: Names
   /** The gates of the project that they name, by path. */
   readonly gates?: DeployedGates
+  /** The folder of sluice.yaml, where packages and modules of its providers are looked up; absent = this repository. */
+  readonly project?: string
 }
 
 export type DeployedGates = Readonly<Record<string, { readonly text: string; readonly hash: string }>>
@@ -39,7 +43,7 @@ export async function bundleFunctions(
     metafile: true,
     entryPoints: Object.fromEntries(wanted.map(({ name }) => [`${name}/index`, `${ENTRY}${name}`])),
     outdir: out,
-    plugins: [generated(parts)],
+    plugins: [generated(parts), namedZod()],
   })
   await build({
     ...BUNDLE_OPTIONS,
@@ -50,6 +54,9 @@ export async function bundleFunctions(
   })
   return metafile
 }
+
+/** Types of providers whose adapters need a package, in one order: the same settings make the same bundle. */
+const ADAPTER_TYPES = Object.keys(PROVIDER_FILES) as readonly AdapterType[]
 
 const ROOT = join(import.meta.dirname, '../..')
 const ENTRY = 'sluice:entry/'
@@ -101,6 +108,7 @@ function generated(parts: BundleParts): Plugin {
     [GENERATED.deployed, `export default ${literal(deployedDocuments(parts))}`],
     [GENERATED.gates, `export default ${literal(parts.gates ?? {})}`],
     [GENERATED.settings, `export default ${literal(parts.settings)}`],
+    [GENERATED.packages, packagesSource(parts.settings)],
   ])
   return {
     name: 'sluice',
@@ -108,7 +116,38 @@ function generated(parts: BundleParts): Plugin {
       built.onResolve({ filter: /^sluice:/ }, ({ path }) => ({ path, namespace: 'sluice' }))
       built.onLoad({ filter: /.*/, namespace: 'sluice' }, ({ path }) => {
         const contents = texts.get(path)
-        return contents === undefined ? null : { contents, loader: 'js', resolveDir: ROOT }
+        const resolveDir = path === GENERATED.packages ? (parts.project ?? ROOT) : ROOT
+        return contents === undefined ? null : { contents, loader: 'js', resolveDir }
+      })
+    },
+  }
+}
+
+/** What packages and modules of the project export, by the names the settings have for them. */
+function packagesSource({ providers }: Settings): string {
+  const named = Object.values(providers).flatMap((provider) => (provider.type === 'ai-sdk' ? [provider.package] : []))
+  const names = [...new Set(named)].map((name) => JSON.stringify(name))
+  return [
+    ...names.map((name, at) => `import * as package${at} from ${name}`),
+    `export default { ${names.map((name, at) => `${name}: package${at}`).join(', ')} }`,
+  ].join('\n')
+}
+
+/**
+ * The AI SDK's packages import all of zod as one object, with its error texts in fifty languages: 350 KB that nobody reads. The
+ * same import by name is left with what is used (docs/adr/0076).
+ */
+function namedZod(): Plugin {
+  return {
+    name: 'named-zod',
+    setup(built) {
+      built.onLoad({ filter: /[\\/]@ai-sdk[\\/][a-z-]+[\\/]dist[\\/].*\.m?js$/ }, async ({ path }) => {
+        const text = await readFile(path, 'utf8')
+        const contents = text.replace(
+          /\bimport \{ z(?: as (\w+))? \} from (["']zod(?:\/v4)?["'])/g,
+          (_, name: string | undefined, from: string) => `import * as ${name ?? 'z'} from ${from}`,
+        )
+        return { contents, loader: 'js' }
       })
     },
   }
@@ -126,7 +165,7 @@ function namedClients({ providers, services, mcp_servers, slack, webhooks, telem
   const arns = [...ofProviders, ...ofServices, ...ofServers, ...ofSlack, ...ofWebhooks, ...ofHeaders]
   const keepers = new Set(arns.map((arn) => arn?.split(':')[2]))
   return {
-    bedrock: all.some(({ type }) => type === 'bedrock'),
+    adapters: ADAPTER_TYPES.filter((adapter) => all.some(({ type }) => type === adapter)),
     ssm: keepers.has('ssm'),
     secretsmanager: keepers.has('secretsmanager'),
     webhooks: webhooks.length > 0,

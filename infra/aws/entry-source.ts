@@ -1,10 +1,16 @@
 import type { FunctionLine } from '../../shared/catalog.ts'
 import { Fault } from '../../shared/errors.ts'
+import { PROVIDER_FILES } from '../../shared/providers/provider.ts'
 import type { RouteLine } from '../../shared/routes.ts'
 import { functionRights, type Right } from './grants.ts'
 
 /** Import paths of the generated modules a bundle may hold. */
-export const GENERATED = { deployed: 'sluice:deployed', gates: 'sluice:gates', settings: 'sluice:settings' } as const
+export const GENERATED = {
+  deployed: 'sluice:deployed',
+  gates: 'sluice:gates',
+  settings: 'sluice:settings',
+  packages: 'sluice:packages',
+} as const
 
 /**
  * The source of a function's entry: its handler by path, the AWS ports of exactly its catalog
@@ -18,6 +24,7 @@ export function entrySource(line: FunctionLine, routes: readonly RouteLine[], na
   const openers = openedPorts(line, named).map(
     (port) => [port, openerOf(line, port, named, isDoor) ?? unknownPort(name, port)] as const,
   )
+  const adapters = asksProviders(line) ? (named.adapters ?? []) : []
   // Only who lists or reads documents carries them.
   const carried = [
     ...(ports.includes('documents') ? (['deployed'] as const) : []),
@@ -29,15 +36,21 @@ export function entrySource(line: FunctionLine, routes: readonly RouteLine[], na
     ...openers.map(([, [from, opener]]) => `import { ${opener} } from './functions/aws/${from}.ts'`),
     imported('settings'),
     ...carried.map(imported),
-    `const ports = { ${openers.map(([port, [, opener]]) => `${port}: ${opener}`).join(', ')} }`,
+    ...adapters.map(adapterImport),
+    ...(adapters.includes('ai-sdk') ? [imported('packages')] : []),
+    `const ports = { ${openers.map(([port, [, opener]]) => `${port}: ${opener}${port === 'providers' ? given(adapters) : ''}`).join(', ')} }`,
     `export const handler = ${entry[1]}({ name: '${name}', handler: run, ports, settings${carried.map((module) => `, ${module}`).join('')} })`,
     '',
   ].join('\n')
 }
 
+/** A type of providers that PROVIDER_FILES has a file for. */
+export type AdapterType = keyof typeof PROVIDER_FILES
+
 /** Clients that only some stages need: their settings name a provider, or a key, that is reached by it. */
 export interface NamedClients {
-  readonly bedrock?: boolean
+  /** Types of providers whose adapters need a package of others. */
+  readonly adapters?: readonly AdapterType[]
   readonly ssm?: boolean
   readonly secretsmanager?: boolean
   /** Spans are sent somewhere; `with_key`: with headers that are secrets. */
@@ -68,14 +81,29 @@ function openedPorts(line: FunctionLine, { spans, webhooks = false, mcp }: Named
  * has no time for the whole of a client.
  */
 function openerOf(line: FunctionLine, port: string, named: NamedClients, isDoor: boolean): Opener | undefined {
-  const { ports } = line
   if (port === 'secrets') return secretsOpener(named)
   if (isDoor && port in DOOR) return DOOR[port]
   if (port === 'mcp' && named.mcp === undefined) return NO_MCP
   if (port === 'steps') return stepsOpener(functionRights(line))
   if (port !== 'providers') return OPENERS[port]
-  if (!ports.includes('secrets')) return PROVIDER_NAMES
-  return named.bedrock === true ? WITH_BEDROCK : OPENERS[port]
+  if (!asksProviders(line)) return PROVIDER_NAMES
+  return (named.adapters ?? []).length > 0 ? WITH_ADAPTERS : OPENERS[port]
+}
+
+function asksProviders({ ports }: FunctionLine): boolean {
+  return ports.includes('providers') && ports.includes('secrets')
+}
+
+function adapterImport(type: AdapterType): string {
+  const [file, opener] = PROVIDER_FILES[type]
+  return `import { ${opener} } from './functions/${file}'`
+}
+
+/** What WITH_ADAPTERS is called with: the adapters, and where one of them needs it what the project's packages export. */
+function given(adapters: readonly AdapterType[]): string {
+  if (adapters.length === 0) return ''
+  const byType = adapters.map((type) => `'${type}': ${PROVIDER_FILES[type][1]}`).join(', ')
+  return `({ ${byType} }${adapters.includes('ai-sdk') ? ', packages' : ''})`
 }
 
 function secretsOpener({ ssm = false, secretsmanager = false }: NamedClients): Opener {
@@ -107,7 +135,7 @@ const DOOR: Readonly<Record<string, Opener>> = {
   slack: ['ports-for-clicks', 'openSlackForClicks'],
   runs: ['ports-for-clicks', 'openNotedRequests'],
 }
-const WITH_BEDROCK: Opener = ['providers', 'openProvidersWithBedrock']
+const WITH_ADAPTERS: Opener = ['providers', 'openProvidersWith']
 
 /** Port -> file below functions/aws and the opener it exports. */
 const OPENERS: Readonly<Record<string, Opener>> = {

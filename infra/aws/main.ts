@@ -35,7 +35,7 @@ async function synthesize(root: string): Promise<void> {
   const folders = settings.dags.map((dir) => join(root, dir))
   const project = await projectGatesOf(root, folders, settings.gates)
   const dags = folders.flatMap((folder) => readDeployedDags(folder, root, settings, stage.known, project))
-  const parts = { settings, dags, gates: gateScripts(project), names: stageNames(deploy.stage) }
+  const parts = { settings, dags, gates: gateScripts(project), names: stageNames(deploy.stage), project: root }
   await bundleFunctions(join(built, 'functions'), parts)
   await bundleSteps(join(built, 'steps'), root, stage)
   buildApp({ app, deploy, settings, dags, steps: stage.steps, calls: stage.calls, built })

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises'
-import type { OpenBedrock, ProviderPlace } from '../../functions/providers/registry.ts'
+import type { Adapters, ProviderPlace } from '../../functions/providers/registry.ts'
 import type { ReadKey } from '../../functions/providers/remote.ts'
 import { callSlackOnce } from '../../functions/slack/client/call-once.ts'
 import { openSlack } from '../../functions/slack/client/open-slack.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Clock, Ids, Log } from '../../shared/ports/host.ts'
 import type { ObjectStore } from '../../shared/ports/objects.ts'
-import { PROVIDER_FILES } from '../../shared/providers/provider.ts'
+import { PROVIDER_FILES, type Provider } from '../../shared/providers/provider.ts'
 import { openServices, type Services } from '../../shared/services/service-keys.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import type { Slack } from '../../shared/slack/slack-port.ts'
@@ -52,17 +52,20 @@ function whyMissing(env: string | undefined, of = 'providers'): string {
 }
 
 /**
- * What adapters need of this place: keys from named environment variables, recordings from files or its own objects, and
- * Bedrock's adapter, whose file is loaded, with the AWS SDK, by the first dispatch to a provider of that type.
+ * What adapters need of this place: keys from named environment variables, recordings from files or its own objects, and the
+ * adapters that need a package, whose files are loaded by the first dispatch to a provider of their type. Packages and modules
+ * of the project are bundled as steps are, below `root`, into `folder`.
  */
 export function providerPlace(
   keys: ReadonlyMap<string, string>,
   objects: Pick<ObjectStore, 'get'>,
+  { root, folder }: { readonly root: string; readonly folder: string },
 ): Required<ProviderPlace> {
   return {
     readKey: providerKeys(keys),
     readRecord: (record) => readRecord(record, objects),
-    bedrock: async (name, settings, price) => (await loadBedrock())(name, settings, price),
+    loadPackage: async (_, from) => (await import('../modules/project-packages.ts')).loadPackage(root, from, folder),
+    adapters: loadedAdapters(),
   }
 }
 
@@ -72,16 +75,20 @@ async function readRecord(record: string, objects: Pick<ObjectStore, 'get'>): Pr
   return objects.get(tenant, record)
 }
 
-async function loadBedrock(): Promise<OpenBedrock> {
-  const file = PROVIDER_FILES.bedrock
-  const module: { readonly openBedrock?: unknown } = await import(
-    new URL(`../../functions/${file}`, import.meta.url).href
-  )
-  if (typeof module.openBedrock !== 'function') {
-    throw new Fault('Bug', 'no_handler', `Cannot ask Bedrock: functions/${file} does not export "openBedrock".`)
-  }
-  // The file is ours; its export is of this type, which functions/aws/providers.ts holds it to.
-  return module.openBedrock as OpenBedrock
+/** One for each type of PROVIDER_FILES; its file is read when it is asked to open. */
+function loadedAdapters(): Adapters {
+  const openers = Object.entries(PROVIDER_FILES).map(([type, [file, opener]]) => {
+    const open = async (...given: readonly unknown[]): Promise<Provider> => {
+      const module: Readonly<Record<string, unknown>> = await import(
+        new URL(`../../functions/${file}`, import.meta.url).href
+      )
+      const found = module[opener]
+      if (typeof found === 'function') return found(...given)
+      throw new Fault('Bug', 'no_handler', `Cannot ask a server of "${type}": functions/${file} exports no ${opener}.`)
+    }
+    return [type, open] as const
+  })
+  return Object.fromEntries(openers)
 }
 
 /** The Slack port of this place: keys by environment variable; the client is loaded by the first call that needs it. */

@@ -55,7 +55,9 @@ export function createPorts(parts: Parts): {
 } {
   const { settings, db, clock, ids, log, outbox, telemetry } = parts
   const { close: closeStores, ...stores } = openStores({ folder: settings.data_dir, db, clock, address: parts.address })
-  const configured = createProviders(settings, providerPlace(parts.keys, stores.objects))
+  const root = settings.project_dir ?? process.cwd()
+  const modules = { root, folder: join(settings.data_dir, 'modules') }
+  const configured = createProviders(settings, providerPlace(parts.keys, stores.objects, modules))
   const names = [...new Set([...configured.names(), ...Object.keys(parts.providers)])]
   const isolate = createIsolate()
   const steps = createSteps({ ...parts, objects: stores.objects })
@@ -73,7 +75,7 @@ export function createPorts(parts: Parts): {
     services: createServices(settings, parts.keys),
     mcp,
     steps,
-    modules: lazyModules(settings.project_dir ?? process.cwd()),
+    modules: lazyModules(root),
     clock,
     ids,
     log,

@@ -28,7 +28,22 @@ const MOST_BYTES = 20_971_520
  * `./steps/parse.ts`. Fault InvalidInput module_unreadable or module_broken, with the place.
  */
 export async function bundleModule(root: string, path: string): Promise<BundledModule> {
-  const made = await bundle(root, path, {
+  return bundled(root, path, { entryPoints: [moduleFile(root, path)] })
+}
+
+/**
+ * The same of all that a package the project has installed exports by name. Fault InvalidInput module_broken: it is not
+ * installed there, or cannot be bundled.
+ */
+export async function bundlePackage(root: string, name: string): Promise<BundledModule> {
+  const contents = `export * from ${JSON.stringify(name)}`
+  return bundled(root, name, { stdin: { contents, resolveDir: root, sourcefile: 'package.mjs' } })
+}
+
+type Entry = Pick<BuildOptions, 'entryPoints' | 'stdin'>
+
+async function bundled(root: string, path: string, entry: Entry): Promise<BundledModule> {
+  const made = await bundle(root, path, entry, {
     sourcemap: 'external',
     sourcesContent: false,
     format: 'esm',
@@ -56,21 +71,27 @@ export async function bundleScript(
   path: string,
   globalName: string,
 ): Promise<{ readonly text: string; readonly imports: readonly string[] }> {
-  const { outputFiles, metafile } = await bundle(root, path, { format: 'iife', globalName, minifyIdentifiers: true })
+  const entry = { entryPoints: [moduleFile(root, path)] }
+  const script = { format: 'iife', globalName, minifyIdentifiers: true } as const
+  const { outputFiles, metafile } = await bundle(root, path, entry, script)
   const imports = Object.values(metafile.outputs).flatMap((output) => output.imports.map((one) => one.path))
   return { text: outputFiles[0]?.text ?? '', imports }
 }
 
-async function bundle(root: string, path: string, options: Omit<BuildOptions, keyof ReturnType<typeof fixed>>) {
-  return build({ ...options, ...fixed(root, moduleFile(root, path)) }).catch((error: unknown) => {
+async function bundle(
+  root: string,
+  path: string,
+  entry: Entry,
+  options: Omit<BuildOptions, keyof ReturnType<typeof fixed>>,
+) {
+  return build({ ...options, ...fixed(root), ...entry }).catch((error: unknown) => {
     throw broken(path, error)
   })
 }
 
-function fixed(root: string, file: string) {
+function fixed(root: string) {
   return {
     absWorkingDir: root,
-    entryPoints: [file],
     outfile: join(root, 'module.mjs'),
     write: false as const,
     bundle: true,

@@ -14,7 +14,7 @@ export const PriceSettingsSchema = z
     z
       .string()
       .regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}\/\S.{0,199}$/, 'a provider, a slash and a model, or * for all of it'),
-    z.strictObject({ input: usd, output: usd }),
+    z.strictObject({ input: usd, output: usd, cached_input: usd.optional() }),
   )
   .refine((prices) => Object.keys(prices).length <= 200, 'at most 200 prices')
 type SetPrices = z.infer<typeof PriceSettingsSchema>
@@ -50,7 +50,7 @@ export function modelPriceAt(
   const settings = Object.hasOwn(providers, name) ? providers[name] : undefined
   const type = settings?.type ?? name
   if (FREE.has(type)) return { usd_per_million_in: 0, usd_per_million_out: 0, as_of: '2026-11-01' }
-  const url = settings !== undefined && 'url' in settings ? settings.url : ''
+  const url = settings !== undefined && 'url' in settings ? (settings.url ?? '') : ''
   const region = settings !== undefined && 'region' in settings ? settings.region : undefined
   const listPrice = listedPrice({ type, url, model: answered, ...(region === undefined ? {} : { region }) })
   return priceSet(prices, name, model) ?? listPrice
@@ -61,7 +61,10 @@ function priceSet(prices: SetPrices = {}, name: string, model: string): Price | 
   const keys = [model, undatedModel(model), '*'].map((one) => `${name}/${one}`)
   const key = keys.find((one) => Object.hasOwn(prices, one))
   const found = key === undefined ? undefined : prices[key]
-  return found && { usd_per_million_in: found.input, usd_per_million_out: found.output }
+  if (found === undefined) return undefined
+  const { input: usd_per_million_in, output: usd_per_million_out, cached_input } = found
+  const cached = cached_input === undefined ? {} : { usd_per_million_cached_in: cached_input }
+  return { usd_per_million_in, usd_per_million_out, ...cached }
 }
 
 /** Prices of providers that are not there: nobody would ever be charged them. */
@@ -90,6 +93,8 @@ interface PriceKey {
 export interface Price {
   readonly usd_per_million_in: number
   readonly usd_per_million_out: number
+  /** Of tokens that the server says it took from its cache; absent = as any other. Nobody plans with it. */
+  readonly usd_per_million_cached_in?: number
   /** Month in which the figure was last confirmed, as its first day; absent of one the settings say. */
   readonly as_of?: string
 }

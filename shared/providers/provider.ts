@@ -116,7 +116,8 @@ export interface EmbedAnswer {
 
 /**
  * Typed failure: Fault Unavailable (code provider_unavailable, provider_timeout or provider_throttled; retryable,
- * facts.retry_after_ms when the provider said so), Rejected (provider_refused) or InvalidInput (provider_invalid).
+ * facts.retry_after_ms when the provider said so), Rejected (provider_refused) or InvalidInput (provider_invalid,
+ * provider_no_tools).
  */
 export interface Provider {
   dispatch(request: DispatchRequest): Promise<DispatchAnswer>
@@ -130,8 +131,19 @@ export const NOT_ASKED = 'not_asked'
 /** Every place has these without settings: deterministic tools, and the model of the research chain. */
 export const PLACE_PROVIDERS = ['local', 'extractive'] as const
 
-/** Where under functions/ the adapters lie that need a cloud's own client: a place loads one when its settings name it. */
-export const PROVIDER_FILES = { bedrock: 'aws/bedrock.ts' } as const
+/**
+ * Where under functions/ the adapters lie that need a package of others, by type, and what opens them: a place loads, and a
+ * function on AWS carries, those alone that its settings name.
+ */
+export const PROVIDER_FILES = {
+  bedrock: ['aws/bedrock.ts', 'openBedrock'],
+  'openai-compatible': ['providers/ai-sdk/openai-compatible.ts', 'openOpenaiCompatible'],
+  openclaw: ['providers/ai-sdk/openclaw.ts', 'openOpenclaw'],
+  openai: ['providers/ai-sdk/openai.ts', 'openOpenai'],
+  anthropic: ['providers/ai-sdk/anthropic.ts', 'openAnthropic'],
+  google: ['providers/ai-sdk/google.ts', 'openGoogle'],
+  'ai-sdk': ['providers/ai-sdk/project-package.ts', 'openProjectPackage'],
+} as const satisfies Readonly<Record<string, readonly [file: string, opener: string]>>
 
 /** Configured adapters by name; an unknown name is an error at the caller, never a fallback. */
 export interface Providers {

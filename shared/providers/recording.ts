@@ -14,6 +14,8 @@ const AnswerSchema = z.strictObject({
   model: text,
   finish_reason: text,
   note: text.optional(),
+  /** Tools it wanted called, as it asked for them. */
+  calls: z.array(z.strictObject({ id: text, tool: text, arguments: text })).optional(),
 })
 
 /** One call of a provider: what was asked, by its hashes, and the answer as it came. */
@@ -26,6 +28,12 @@ const RecordedCallSchema = z.strictObject({
   params_hash: text,
   /** Absent = there was no system text. */
   system_hash: text.optional(),
+  /** Of what followed the prompt; absent = nothing did. What a provider keeps of its own beside a message does not count. */
+  conversation_hash: text.optional(),
+  /** Of the tools that were offered; absent = none was. */
+  tools_hash: text.optional(),
+  /** Of names, types and contents of the files that went with the prompt; absent = none did. */
+  files_hash: text.optional(),
   answer: AnswerSchema,
 })
 export type RecordedCall = z.infer<typeof RecordedCallSchema>
@@ -40,21 +48,41 @@ export const RecordingSchema = z.strictObject({
 })
 export type Recording = z.infer<typeof RecordingSchema>
 
-export function recordedCall(
-  provider: string,
-  request: Pick<DispatchRequest, 'system' | 'prompt' | 'model' | 'params' | 'idempotency_key'>,
-  answer: DispatchAnswer,
-): RecordedCall {
-  const { system, prompt, model, params, idempotency_key } = request
-  const { text: said, tokens_in, tokens_out, usd, model: answered, finish_reason, note } = answer
+/** Of a request, what an answer is found by. */
+type RecordedRequest = Pick<
+  DispatchRequest,
+  'system' | 'prompt' | 'model' | 'params' | 'idempotency_key' | 'conversation' | 'tools' | 'files'
+>
+
+/** What is asked besides model and prompt, by its hashes; what is not there has none. */
+export function askedHashes({
+  params,
+  system,
+  conversation = [],
+  tools = [],
+  files = [],
+}: Omit<RecordedRequest, 'idempotency_key'>) {
+  const messages = conversation.map((message) => ({ ...message, opaque: undefined }))
+  const contents = files.map(({ name, media_type, bytes }) => [name, media_type, sha256(bytes)])
+  return {
+    params_hash: sha256(canonicalJson(params)),
+    ...(system === undefined ? {} : { system_hash: sha256(system) }),
+    ...(messages.length === 0 ? {} : { conversation_hash: sha256(canonicalJson(messages)) }),
+    ...(tools.length === 0 ? {} : { tools_hash: sha256(canonicalJson(tools)) }),
+    ...(contents.length === 0 ? {} : { files_hash: sha256(canonicalJson(contents)) }),
+  }
+}
+
+export function recordedCall(provider: string, request: RecordedRequest, answer: DispatchAnswer): RecordedCall {
+  const { prompt, model, idempotency_key } = request
+  const { text: said, tokens_in, tokens_out, usd, model: answered, finish_reason, note, calls = [] } = answer
   return {
     // The rest of the key is the same in every run of the document.
     at: idempotency_key.replace(/^run_[^/]*\//, ''),
     provider,
     model,
     prompt_hash: sha256(prompt),
-    params_hash: sha256(canonicalJson(params)),
-    ...(system === undefined ? {} : { system_hash: sha256(system) }),
+    ...askedHashes(request),
     answer: {
       text: said,
       tokens_in: counted(tokens_in),
@@ -63,6 +91,9 @@ export function recordedCall(
       model: answered,
       finish_reason,
       ...(note === undefined ? {} : { note }),
+      ...(calls.length === 0
+        ? {}
+        : { calls: calls.map(({ id, tool, arguments: args }) => ({ id, tool, arguments: args })) }),
     },
   }
 }
@@ -91,7 +122,7 @@ export const RawAnswersSchema = z.strictObject({ v: z.literal(1), calls: z.array
 
 export function recordedCallWithPrompt(
   provider: string,
-  request: Pick<DispatchRequest, 'system' | 'prompt' | 'model' | 'params' | 'idempotency_key'>,
+  request: RecordedRequest,
   answer: DispatchAnswer,
 ): RecordedCallWithPrompt {
   const { system, prompt } = request

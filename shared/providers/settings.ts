@@ -26,10 +26,22 @@ export function bedrockModel(id: string): BedrockModel {
 /** First parts of the ids of AWS's own cross-region profiles. No vendor of models is called so. */
 const GEOGRAPHIES = new Set(['us', 'us-gov', 'eu', 'apac', 'jp', 'au', 'ca', 'global'])
 
-const TYPES = ['local', 'ollama', 'openai-compatible', 'openclaw', 'http', 'bedrock', 'replay'] as const
+const TYPES = [
+  'local',
+  'ollama',
+  'openai-compatible',
+  'openai',
+  'anthropic',
+  'google',
+  'ai-sdk',
+  'openclaw',
+  'http',
+  'bedrock',
+  'replay',
+] as const
 
 /** Those that have embeddings. */
-export const EMBEDDING_TYPES: readonly string[] = ['ollama', 'openai-compatible']
+export const EMBEDDING_TYPES: readonly string[] = ['ollama', 'openai-compatible', 'openai']
 
 /** An allow-list: a block or agent that asks for another model is refused. Absent = any. */
 const models = z.array(z.string().min(1).max(200)).min(1).max(200).optional()
@@ -53,6 +65,38 @@ const limits = {
 const idle_ms = z.int().min(100).max(840_000).optional()
 
 const remote = { url: httpUrl, key: KeySchema.optional(), ...limits, models }
+
+/** The makers' own servers: their address is known, and may be another's (a gateway, a stand-in). */
+const maker = (url: string) => ({ ...remote, url: httpUrl.default(url), idle_ms })
+
+/** A package of the project by its name, or a module below the folder of sluice.yaml; it names nothing outside of them. */
+const PACKAGE_NAME =
+  /^((@[a-z0-9][a-z0-9._-]*\/)?[a-z0-9][a-z0-9._-]*|\.(\/[A-Za-z0-9_][A-Za-z0-9._-]*)+\.(ts|js|mjs))$/
+
+const aiSdk = {
+  package: z
+    .string({
+      error: ({ input }) =>
+        input === undefined
+          ? 'is missing: name a package such as "@ai-sdk/mistral", or a module such as ./providers/own.ts'
+          : 'a text',
+    })
+    .max(200)
+    .regex(PACKAGE_NAME, 'the name of an npm package of the project, or a path like ./providers/own.ts'),
+  /** What makes its models; absent: the one export that is called create.., of a module the default export. */
+  export: z
+    .string()
+    .regex(/^[A-Za-z_$][\w$]{0,99}$/, 'the name of an export')
+    .optional(),
+  /** Told to that export besides key, address and fetch. */
+  options: z.record(z.string().min(1).max(100), z.json()).optional(),
+  /** Absent = the package knows its server. */
+  url: httpUrl.optional(),
+  key: KeySchema.optional(),
+  idle_ms,
+  ...limits,
+  models,
+}
 
 const bedrock = {
   /** Absent = the place's own: the deployment's, or what the AWS SDK finds locally. */
@@ -92,6 +136,10 @@ export const ProviderSettingsSchema = z.discriminatedUnion(
     z.strictObject({ type: z.literal('local'), models }),
     z.strictObject({ type: z.literal('ollama'), ...remote, idle_ms }),
     z.strictObject({ type: z.literal('openai-compatible'), ...remote, idle_ms }),
+    z.strictObject({ type: z.literal('openai'), ...maker('https://api.openai.com/v1') }),
+    z.strictObject({ type: z.literal('anthropic'), ...maker('https://api.anthropic.com/v1') }),
+    z.strictObject({ type: z.literal('google'), ...maker('https://generativelanguage.googleapis.com/v1beta') }),
+    z.strictObject({ type: z.literal('ai-sdk'), ...aiSdk }),
     z.strictObject({ type: z.literal('openclaw'), ...remote, idle_ms }),
     z.strictObject({ type: z.literal('http'), ...remote }),
     z.strictObject({ type: z.literal('bedrock'), ...bedrock }),
@@ -102,6 +150,7 @@ export const ProviderSettingsSchema = z.discriminatedUnion(
 export type ProviderSettings = z.infer<typeof ProviderSettingsSchema>
 /** Of the types that are reached by a URL of the operator's. */
 export type RemoteSettings = Extract<ProviderSettings, { readonly url: string }>
+export type AiSdkSettings = Extract<ProviderSettings, { readonly type: 'ai-sdk' }>
 export type BedrockSettings = Extract<ProviderSettings, { readonly type: 'bedrock' }>
 
 /** Who answers behind a provider's name: a result kept from another url, region or recording is not its own. */
@@ -113,6 +162,8 @@ export function providerIdentity(settings: ProviderSettings): string {
       return [settings.region ?? '', settings.endpoint ?? ''].join(' ').trim()
     case 'replay':
       return settings.record
+    case 'ai-sdk':
+      return [settings.package, settings.export ?? '', settings.url ?? ''].join(' ').trim()
     default:
       return settings.url
   }

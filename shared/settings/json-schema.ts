@@ -62,6 +62,10 @@ export const SETTINGS_WORDS: Readonly<Record<string, string>> = {
   'providers.*.breaker.failures': 'Failures in a row that open the breaker.',
   'providers.*.breaker.open_ms': 'How long it stays open, in milliseconds.',
   'providers.*.idle_ms': 'Longest silence within an answer, in milliseconds.',
+  'providers.*.package':
+    "An npm package of the project with the AI SDK's interface, or a module such as ./providers/own.ts.",
+  'providers.*.export': 'What of it makes models; absent: its one export create.., or the default export of a module.',
+  'providers.*.options': 'Told to that export, besides key, address and fetch.',
   'providers.*.region': 'AWS region; absent: the region of the place.',
   'providers.*.endpoint': 'A VPC endpoint, or a stand-in.',
   'providers.*.record': 'The recording: a file, or objstore://<tenant>/<sha256>.',
@@ -69,6 +73,7 @@ export const SETTINGS_WORDS: Readonly<Record<string, string>> = {
     'What models cost, before the table of list prices: `<provider>/<model>` or `<provider>/*` (docs/providers.md).',
   'prices.*.input': 'Dollars a million tokens of what is sent.',
   'prices.*.output': 'Dollars a million tokens of what is written.',
+  'prices.*.cached_input': 'Dollars a million tokens that the server says it took from its cache; absent: as input.',
   agents: 'Agents that blocks choose by name, role or capability.',
   'agents.*.role': 'What it is for.',
   'agents.*.provider': 'A name under providers, or local.',

@@ -68,7 +68,7 @@ function mayShow(path: string): boolean {
   if (path.startsWith('slack.')) return /^slack\.(team_id|app_id|channel|tenant|users)\b/.test(path)
   return (
     !path.startsWith('providers.') ||
-    /^providers\.[^.]+\.(type|timeout_ms|idle_ms|max_concurrency|breaker|models|region)\b/.test(path)
+    /^providers\.[^.]+\.(type|timeout_ms|idle_ms|max_concurrency|breaker|models|region|package|export)\b/.test(path)
   )
 }
 

@@ -194,9 +194,12 @@ export function genAiProvider(providers: Readonly<Record<string, ProviderSetting
   }
   if (settings.type === 'bedrock') return { name: 'aws.bedrock', here: false, ...serverOf(bedrockUrl(settings)) }
   const server = serverOf(settings.url)
-  const known = settings.type === 'openai-compatible' ? (wellKnown(server.address) ?? 'openai') : settings.type
+  const known = wellKnown(server.address) ?? NAMES[settings.type] ?? settings.type
   return { name: known, here: false, ...server }
 }
+
+/** What the form of a request says where the server does not. */
+const NAMES: Readonly<Record<string, string>> = { 'openai-compatible': 'openai', google: 'gcp.gemini' }
 
 function bedrockUrl({
   endpoint,

@@ -42,6 +42,8 @@ export interface Wire {
   readonly attemptKey?: (asked: Asked) => unknown
   /** It is sent no key of ours. */
   readonly keyless?: boolean
+  /** Where its key stands, as it was sent; absent = as a bearer. */
+  readonly keyHeader?: string
 }
 
 /** A behaviour of the server, and the name and code of the failure it is. */
@@ -56,7 +58,7 @@ export function providerSuite(
   open: (timeout_ms: number) => Promise<OpenedProvider>,
   wire: Wire = {},
 ): void {
-  const { offline = false, failures = FAILURES, keyless = false } = wire
+  const { offline = false, failures = FAILURES, keyless = false, keyHeader = 'authorization' } = wire
   const attemptKey = wire.attemptKey ?? (({ headers }: Asked) => headers['idempotency-key'])
   describe(`provider: ${name}`, () => {
     let opened: OpenedProvider
@@ -149,7 +151,7 @@ export function providerSuite(
 
       test.skipIf(keyless)('tells no key, whatever the server sends back', async () => {
         const echo: Behaviour = (response, asked) =>
-          json(400, { error: { message: `bad: ${asked.headers.authorization}` } })(response, asked)
+          json(400, { error: { message: `bad: ${asked.headers[keyHeader]}` } })(response, asked)
         const told: string[] = []
         for (const how of [
           echo,
@@ -163,7 +165,8 @@ export function providerSuite(
         }
         expect(told).toHaveLength(4)
         expect(told.filter((text) => text.includes('canary'))).toEqual([])
-        expect(serverOf().asked[0]?.headers.authorization).toBe(`Bearer ${SUITE_KEY}`)
+        const sent = serverOf().asked[0]?.headers[keyHeader]
+        expect(sent).toBe(wire.keyHeader === undefined ? `Bearer ${SUITE_KEY}` : SUITE_KEY)
       })
     })
   })

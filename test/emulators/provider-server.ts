@@ -24,9 +24,9 @@ export interface ProviderServer {
   close(): Promise<void>
 }
 
-/** Serves on a free port of 127.0.0.1. With a key, whoever does not send it as a bearer is 401. */
-export async function serveProvider(usual: Behaviour, key?: string): Promise<ProviderServer> {
-  const { listener, ...parts } = behaving(usual, key)
+/** Serves on a free port of 127.0.0.1. With a key, whoever does not send it (as a bearer, or in another `header` as it is) is 401. */
+export async function serveProvider(usual: Behaviour, key?: string, header = 'authorization'): Promise<ProviderServer> {
+  const { listener, ...parts } = behaving(usual, key, header)
   const server = createServer(listener)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -44,7 +44,7 @@ export async function serveProvider(usual: Behaviour, key?: string): Promise<Pro
 }
 
 /** What requests are answered with, and the book that is kept of them. */
-export function behaving(usual: Behaviour, key?: string) {
+export function behaving(usual: Behaviour, key?: string, header = 'authorization') {
   const asked: Asked[] = []
   const hungUp: number[] = []
   const planned: Behaviour[] = []
@@ -61,8 +61,8 @@ export function behaving(usual: Behaviour, key?: string) {
     const headers = request.headers as Readonly<Record<string, string | undefined>>
     const one = { path: request.url ?? '', headers, body: JSON.parse(Buffer.concat(chunks).toString()) }
     asked.push(one)
-    if (key !== undefined && headers.authorization !== `Bearer ${key}`) {
-      return json(401, { error: { message: `Incorrect API key provided: ${headers.authorization}` } })(response, one)
+    if (key !== undefined && headers[header] !== (header === 'authorization' ? `Bearer ${key}` : key)) {
+      return json(401, { error: { message: `Incorrect API key provided: ${headers[header]}` } })(response, one)
     }
     return (planned.shift() ?? usual)(response, one)
   }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import * as z from 'zod'
-import type { ProviderSettings, RemoteSettings } from '../../../shared/providers/settings.ts'
+import type { AiSdkSettings, ProviderSettings, RemoteSettings } from '../../../shared/providers/settings.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { callApi, chooseTarget, type Target } from '../server/api.ts'
 import { type TargetOptions, withTargetOptions } from '../terminal/options.ts'
@@ -113,7 +113,7 @@ async function providerCheck(session: Session, name: string, provider: ProviderS
     case 'replay':
       return replayCheck(name, provider.record)
     default:
-      return keyCheck(session, name, provider) ?? (await reachCheck(name, provider))
+      return keyCheck(session, name, provider) ?? (await serverReached(name, provider))
   }
 }
 
@@ -124,7 +124,7 @@ function replayCheck(name: string, record: string): Check {
 }
 
 /** Undefined: the key is there, or none is needed. */
-function keyCheck(session: Session, name: string, { key }: RemoteSettings): Check | undefined {
+function keyCheck(session: Session, name: string, { key }: Pick<RemoteSettings, 'key'>): Check | undefined {
   if (key === undefined) return undefined
   if (key.env === undefined)
     return check.skipped(name, 'its key is only where AWS keeps it; add env: NAME to use it from here')
@@ -132,10 +132,17 @@ function keyCheck(session: Session, name: string, { key }: RemoteSettings): Chec
   return check.failed(name, `environment variable ${key.env} is not set`, `set ${key.env} where the place is started`)
 }
 
+async function serverReached(name: string, provider: RemoteSettings | AiSdkSettings): Promise<Check> {
+  if (provider.type !== 'ai-sdk') return reachCheck(name, provider)
+  const { url, key, package: from } = provider
+  if (url === undefined) return check.skipped(name, `only ${from} knows its server`)
+  return reachCheck(name, { url, key })
+}
+
 const PATIENCE_MS = 2_000
 
 /** Any answer will do: without a key or a body most say 401, 404 or 405. */
-async function reachCheck(name: string, { url, key }: RemoteSettings): Promise<Check> {
+async function reachCheck(name: string, { url, key }: Pick<RemoteSettings, 'url' | 'key'>): Promise<Check> {
   try {
     const signal = AbortSignal.timeout(PATIENCE_MS)
     const { status } = await fetch(url, { method: 'HEAD', redirect: 'manual', signal })

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createProviders } from '../../../functions/providers/registry.ts'
+import { ALL_ADAPTERS } from '../providers/all-adapters.ts'
 import { judgeGate } from '../../../shared/gates/judge.ts'
 import { parseCheck } from '../../../shared/gates/parse-check.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
@@ -25,7 +26,7 @@ const providers = () => ({ judge: { type: 'openai-compatible', url: `${judge.url
 async function review(check: object = {}, plan = 'Costs may grow.') {
   const parsed = parseCheck({ ...REVIEW, ...check })
   if (!parsed.ok) throw new Error(parsed.errors.map(({ message }) => message).join(' '))
-  const configured = createProviders(SettingsSchema.parse({ providers: providers() }))
+  const configured = createProviders(SettingsSchema.parse({ providers: providers() }), { adapters: ALL_ADAPTERS })
   const ports = { isolate: inProcessIsolate, provider: (name: string) => configured.get(name) }
   const facts = { inputs: {}, outputs: { plan }, measured: { cost_usd: null, latency_ms: null } }
   return judgeGate({ name: 'g', on_fail: 'retry', check: parsed.check }, facts, ports, () => 0)

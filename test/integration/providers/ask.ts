@@ -2,6 +2,7 @@ import { createProviders } from '../../../functions/providers/registry.ts'
 import { Fault } from '../../../shared/errors.ts'
 import type { DispatchAnswer, DispatchRequest } from '../../../shared/providers/provider.ts'
 import { SettingsSchema } from '../../../shared/settings/settings.ts'
+import { ALL_ADAPTERS } from './all-adapters.ts'
 
 const TEXT = { text: { type: 'string', required: true } } as const
 export const PORTS = {
@@ -12,7 +13,9 @@ export const PORTS = {
 /** Asks one configured provider; its key, if it has one, is read as `sk-canary-0123456789`. */
 export function asker(settings: object) {
   const parsed = SettingsSchema.parse({ providers: { own: settings } })
-  const provider = createProviders(parsed, { readKey: async () => 'sk-canary-0123456789' }).get('own')
+  const provider = createProviders(parsed, { readKey: async () => 'sk-canary-0123456789', adapters: ALL_ADAPTERS }).get(
+    'own',
+  )
   if (provider === undefined) throw new Error('it is configured')
   const ask = (more: Partial<DispatchRequest> = {}): Promise<DispatchAnswer> =>
     provider.dispatch({

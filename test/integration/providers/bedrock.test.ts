@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { openBedrock } from '../../../functions/aws/bedrock.ts'
+
 import { createProviders } from '../../../functions/providers/registry.ts'
 import type { DispatchAnswer, DispatchRequest } from '../../../shared/providers/provider.ts'
 import { SettingsSchema } from '../../../shared/settings/settings.ts'
 import { converses, event, frames, refusal, type Said, startBedrock } from '../../emulators/bedrock-server.ts'
 import { hang, type ProviderServer } from '../../emulators/provider-server.ts'
+import { ALL_ADAPTERS } from './all-adapters.ts'
 import { PORTS } from './ask.ts'
 
 const TEXT = { text: { type: 'string', required: true } } as const
@@ -29,7 +30,7 @@ afterEach(async () => {
 function asker(more: object = {}) {
   const settings = { type: 'bedrock', region: 'us-east-1', endpoint: server.url, timeout_ms: 60_000, ...more }
   const parsed = SettingsSchema.parse({ providers: { own: settings } })
-  const provider = createProviders(parsed, { bedrock: openBedrock }).get('own')
+  const provider = createProviders(parsed, { adapters: ALL_ADAPTERS }).get('own')
   if (provider === undefined) throw new Error('it is configured')
   return (request: Partial<DispatchRequest> = {}): Promise<DispatchAnswer> =>
     provider.dispatch({

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { completes, completion, startOpenai, streamOf } from '../../emulators/openai-server.ts'
 import { json, type ProviderServer, pieces, raw } from '../../emulators/provider-server.ts'
@@ -110,6 +111,43 @@ describe('an answer', () => {
     })
   })
 
+  test('is read the same wherever its bytes are cut, and however its lines end', async () => {
+    const words = fc.string({ unit: 'grapheme', maxLength: 20 })
+    const { ask } = own()
+    const law = fc.asyncProperty(
+      words,
+      fc.integer({ min: 1, max: 90 }),
+      fc.constantFrom('\n\n', '\r\n\r\n'),
+      async (text, bytes, end) => {
+        server.next(pieces('text/event-stream', streamOf(text, 'm', end), { bytes }))
+        expect(await ask()).toMatchObject({ text, finish_reason: 'stop', model: 'm', tokens_in: 21, tokens_out: 9 })
+      },
+    )
+    await fc.assert(law, { numRuns: 15 })
+  })
+
+  test('that ends early, anywhere before its finish reason, is cut and not an answer', async () => {
+    const whole = streamOf('Grüße', 'm')
+    const last = Buffer.from(whole.slice(0, whole.indexOf('"finish_reason":"stop"'))).length
+    const { fault } = asker({ type: 'openai-compatible', url: server.url, breaker: { failures: 100 } })
+    const law = fc.asyncProperty(fc.integer({ min: 1, max: last }), async (bytes) => {
+      const text = Buffer.from(whole).subarray(0, bytes).toString()
+      server.next(pieces('text/event-stream', text, { bytes: 200 }))
+      expect((await fault()).code).toBe('provider_unavailable')
+    })
+    await fc.assert(law, { numRuns: 15 })
+  })
+
+  test('needs no end mark after its finish reason, and no finish reason before its end mark', async () => {
+    const whole = streamOf('done')
+    server.next(pieces('text/event-stream', whole.replace('data: [DONE]\n\n', ''), { bytes: 200 }))
+    expect(await own().ask()).toMatchObject({ text: 'done', finish_reason: 'stop' })
+    server.next(
+      pieces('text/event-stream', whole.replace('"finish_reason":"stop"', '"finish_reason":null'), { bytes: 200 }),
+    )
+    expect(await own().ask()).toMatchObject({ text: 'done', finish_reason: 'unknown' })
+  })
+
   test('without usage is estimated, and says so', async () => {
     server.next(json(200, completion('four chars', { usage: null })))
     const { note, tokens_in, tokens_out, usd } = await own().ask()
@@ -118,7 +156,7 @@ describe('an answer', () => {
 
   test.each([
     ['negative', { prompt_tokens: -4, completion_tokens: 1e300 }],
-    ['words', { prompt_tokens: 'many', completion_tokens: null }],
+    ['no', { prompt_tokens: null, completion_tokens: null }],
   ])('with %s counts is estimated', async (_, usage) => {
     server.next(json(200, completion('four chars', { usage })))
     expect(await own().ask()).toMatchObject({ tokens_in: 2, tokens_out: 3 })
@@ -131,10 +169,10 @@ describe('an answer', () => {
   })
 
   test.each<[string, object, string, RegExp]>([
-    ['no choice', { choices: [] }, 'provider_invalid', /no choices/],
+    ['no choice', { choices: [] }, 'provider_invalid', /did not contain any choices/],
     [
       'a tool call',
-      choice({ content: null, tool_calls: [{ id: '1' }] }, 'tool_calls'),
+      choice({ content: null, tool_calls: [{ id: '1', function: { name: 'find', arguments: '{}' } }] }, 'tool_calls'),
       'provider_invalid',
       /calls a tool/,
     ],

@@ -1,20 +1,12 @@
 import type { Provider } from '../../shared/providers/provider.ts'
-import { askCompletions, createRequestBodies, throwErrorInAnswer } from './completions.ts'
 import { type EmbedDialect, embedOverHttp } from './embeddings.ts'
+import { throwErrorInAnswer } from './faults.ts'
 import { memberOf } from './model-answers.ts'
-import { providerOverHttp, type Remote } from './remote.ts'
+import type { Remote } from './remote.ts'
 
-/**
- * Chat completions as OpenAI defined them, which vLLM, LM Studio, llama.cpp and most gateways speak too. The answer is
- * read as a stream where the server sends one. A server that does not know a schema, JSON mode or usage in streams
- * refuses once with 400 or 422; the request is sent again without it, within the same attempt, and the server's ways are remembered.
- */
-export function openaiCompatible(remote: Remote): Provider {
-  const dialect = { remote, path: '/chat/completions', bodies: createRequestBodies() }
-  return {
-    ...providerOverHttp(remote, (call, request) => askCompletions(dialect, call, request)),
-    embed: (request) => embedOverHttp(remote, request, EMBEDDINGS),
-  }
+/** Vectors of a server that speaks OpenAI's protocol. */
+export function embedCompletions(remote: Remote): NonNullable<Provider['embed']> {
+  return (request) => embedOverHttp(remote, request, EMBEDDINGS)
 }
 
 /** /v1/embeddings as OpenAI defined it: each vector says the place of its text. */
