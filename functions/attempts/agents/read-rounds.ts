@@ -2,13 +2,12 @@ import { type ActingBlock, readAgentItem } from '../../../shared/agents/agent-it
 import type { ItemEnds } from '../../../shared/agents/rounds.ts'
 import type { CallEnd, PastTurn } from '../../../shared/agents/transcript.ts'
 import { TURN_PORT, TurnRecordSchema } from '../../../shared/agents/turn-record.ts'
-import { valuesForModel } from '../../../shared/gates/read-facts.ts'
 import { laneOwner, readOrdinal } from '../../../shared/runs/lane.ts'
 import type { BlockProjection } from '../../../shared/runs/run-store-items.ts'
 import { canonicalJson, type Json } from '../../../shared/text/json.ts'
 import { readPinned } from '../../record/pinned-run.ts'
 import { freshItemProjections, readPortValues } from '../../record/projections.ts'
-import { objectReader } from '../agent-files.ts'
+import { toldValues } from '../agent-files.ts'
 import type { BlockCall } from '../block-call.ts'
 
 /** What an agent that acts has done in this pass, as its record says. */
