@@ -56,16 +56,13 @@ export function openPackageFetch(rules: Rules): PackageFetch {
   const ask = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
     const { remote, call } = rules
     const address = addressOf(remote, input)
-    const request = {
-      method: init.method ?? 'GET',
-      headers: headersOf(init.headers, call.key),
-      ...bodyOf(remote, init),
-    }
+    const headers = headersOf(init.headers, call.key)
+    const request = { method: init.method ?? 'GET', headers, ...bodyOf(remote, init) }
     const answer = await call.send(address, request, rules.step())
     await refuse(remote, answer)
     const isStream = rules.isStream(answer.headers.get('content-type') ?? '')
     seen.came = isStream ? 'stream' : 'whole'
-    if (!isStream) return whole(remote, answer, rules.wantsStream)
+    if (!isStream) return whole(remote, answer, rules.wantsStream && asksStream(address, request.body))
     const body = noting(answer, (text) => {
       seen.tail = (seen.tail + text).slice(-END.length - 8)
     })
@@ -104,6 +101,11 @@ export function openPackageFetch(rules: Rules): PackageFetch {
 }
 
 const END = '[DONE]'
+
+/** Other requests of a package, for a token or a file, are answered whole and meant so. */
+function asksStream(address: string, body: string | Uint8Array | undefined): boolean {
+  return /stream/i.test(new URL(address).pathname) || (typeof body === 'string' && /"stream":\s*true/.test(body))
+}
 
 /** Only the server of the settings is asked, with what its url has for a query. Without one: public servers, over TLS. */
 function addressOf(remote: Remote, input: string | URL | Request): string {

@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, expect, test } from 'vitest'
 import { startBedrock } from '../../emulators/bedrock-server.ts'
+import { startOpenai } from '../../emulators/openai-server.ts'
 
 /** What a local place loads, by the resolver of its own process: the AWS SDK only once Bedrock is asked. */
 const MAIN = resolve(import.meta.dirname, '../../../infra/local/main.ts')
@@ -18,7 +19,7 @@ import { appendFileSync } from 'node:fs'
 registerHooks({
   resolve(specifier, context, next) {
     const resolved = next(specifier, context)
-    if (resolved.url.includes('@aws-sdk')) appendFileSync(process.env.LOADED, resolved.url + '\\n')
+    if (/@(aws|ai)-sdk/.test(resolved.url)) appendFileSync(process.env.LOADED, resolved.url + '\\n')
     return resolved
   },
 })
@@ -82,6 +83,23 @@ test('a place that names a provider of type bedrock loads the AWS SDK when a blo
     expect(before).toEqual({ loaded: '', state: 'completed' })
     expect([after?.state, server.asked.length]).toEqual(['completed', 1])
     expect(after?.loaded).toContain('@aws-sdk/client-bedrock-runtime')
+  } finally {
+    await server.close()
+  }
+})
+
+test('a place that names a server of chat completions loads its package when a block asks it, and no other', {
+  tags: ['thorough'],
+}, async () => {
+  const server = await startOpenai(() => 'Three words, said.')
+  const settings = `providers:\n  models: { type: openai-compatible, url: "${server.url}" }\n  other: { type: anthropic }\n`
+  writeFileSync(join(dir, 'sluice.yaml'), settings)
+  try {
+    const [before, after] = await loadedBy(['local', 'models'])
+    expect(before).toEqual({ loaded: '', state: 'completed' })
+    expect([after?.state, server.asked.length]).toEqual(['completed', 1])
+    expect(after?.loaded).toContain('@ai-sdk/openai-compatible')
+    expect(after?.loaded).not.toMatch(/@ai-sdk\/anthropic|@aws-sdk/)
   } finally {
     await server.close()
   }

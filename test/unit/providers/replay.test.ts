@@ -61,3 +61,47 @@ test('a recording that could not be read is read again by the next call', async 
   fails = false
   expect((await provider.dispatch(request('0/0/1/0'))).text).toBe('first')
 })
+
+describe('a turn of an agent', () => {
+  const tools = [{ name: 'find', description: 'Finds.', input_schema: { type: 'object' } }]
+  const calls = [{ id: 'a', tool: 'find', arguments: '{"id": 7' }]
+  const conversation: DispatchRequest['conversation'] = [
+    { role: 'assistant', text: '', calls, opaque: { by: 'own/m', signature: 'x' } },
+    { role: 'tool', id: 'a', tool: 'find', text: 'found', is_error: false },
+  ]
+  const files = [{ name: 'a.png', media_type: 'image/png', bytes: Buffer.from([1, 2]) }]
+  const turn = (at: string, more: Partial<DispatchRequest> = {}) => request(at, { tools, files, ...more })
+  const counted = { tokens_in: 3, tokens_out: 1, model: 'm-1', finish_reason: 'tool_calls' }
+  const kept: Recording = {
+    ...recording,
+    calls: [
+      recordedCall('own', turn('0'), { ...counted, text: '', calls, opaque: { secret: 'signature' } }),
+      recordedCall('own', turn('1', { conversation }), { ...counted, text: 'Done.' }),
+    ],
+  }
+  const provider = replay('own', 'r.json', async () => Buffer.from(JSON.stringify(kept)))
+
+  test('is answered with its calls, by what was said so far', async () => {
+    expect(await provider.dispatch(turn('0'))).toMatchObject({ text: '', calls, usd: 0 })
+    // What a provider keeps of its own beside a message is nothing the answer hangs on, and stands in no recording.
+    const said = [{ role: 'assistant', text: '', calls } as const, ...conversation.slice(1)]
+    const last = await provider.dispatch(turn('1', { conversation: said }))
+    expect([last.text, last.calls]).toEqual(['Done.', undefined])
+    expect(JSON.stringify(kept)).not.toContain('signature')
+  })
+
+  test.each<[Partial<DispatchRequest>, RegExp]>([
+    [{ conversation: [...conversation, { role: 'user', text: 'And?' }] }, /another conversation after it/],
+    [{ tools: [] }, /another set of tools/],
+    [{ files: [] }, /another set of files/],
+    [
+      { files: [{ ...files[0], name: 'a.png', media_type: 'image/png', bytes: Buffer.from([1, 3]) }] },
+      /another set of files/,
+    ],
+  ])('with %j is another one, and the nearest says how', async (more, words) => {
+    await expect(provider.dispatch(turn('0', more))).rejects.toMatchObject({
+      code: 'provider_refused',
+      message: expect.stringMatching(words),
+    })
+  })
+})
