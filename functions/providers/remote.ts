@@ -223,7 +223,7 @@ interface BodyParts {
   readonly heard: () => void
 }
 
-export function limitBody(stream: ReadableStream<Uint8Array> | null, parts: BodyParts): LimitedBody {
+function limitBody(stream: ReadableStream<Uint8Array> | null, parts: BodyParts): LimitedBody {
   const pieces = () => decoded(stream, parts)
   return {
     stream: (seen) => streamed(limited(stream, parts), seen),

@@ -112,11 +112,11 @@ async function endOfCall(call: BlockCall, { state, outputs = {}, failure }: Bloc
     return { text: failure?.reason ?? `The call was ${state}.`, is_error: true }
   }
   const values = await readPortValues(call.world, call.run.tenant, outputs)
-  const ports = Object.fromEntries(
+  const inputs = Object.fromEntries(
     Object.keys(values).map((port) => [port, { type: 'json' as const, required: false }]),
   )
-  const seen = await valuesForModel(ports, values, objectReader(call))
-  return { text: shortened(wordsOf(seen)), is_error: false }
+  const told = await toldValues({ ...call, block: { ...call.block, inputs } }, values)
+  return { text: shortened(wordsOf(told.values)), is_error: false }
 }
 
 /** A text alone as it is; else all of it as JSON. */

@@ -18,7 +18,10 @@ export function packageFault(remote: Remote, error: unknown, came: 'nothing' | '
   const words = wordsOf(error)
   const { name } = remote
   return came !== 'nothing'
-    ? invalidAnswerFault(name, `Cannot use the answer of provider "${name}": ${words}. Is its url the one of its API?`)
+    ? invalidAnswerFault(
+        name,
+        `Cannot use the answer of provider "${name}": its package cannot read it (${words}). Is its url the one of its API?`,
+      )
     : invalidAnswerFault(name, `Cannot ask provider "${name}": ${words}.`)
 }
 

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createProviders } from '../../../functions/providers/registry.ts'
-import { ALL_ADAPTERS } from '../providers/all-adapters.ts'
 import { judgeGate } from '../../../shared/gates/judge.ts'
 import { parseCheck } from '../../../shared/gates/parse-check.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
@@ -8,6 +7,7 @@ import { SettingsSchema } from '../../../shared/settings/settings.ts'
 import { completes, completion, startOpenai } from '../../emulators/openai-server.ts'
 import { hang, json, type ProviderServer } from '../../emulators/provider-server.ts'
 import { inProcessIsolate } from '../../unit/gates/in-process-isolate.ts'
+import { ALL_ADAPTERS } from '../providers/all-adapters.ts'
 import { openTestPlace, type TestPlace } from '../test-place.ts'
 
 const YES = '{"pass": true, "rationale": "It names costs."}'
@@ -64,7 +64,7 @@ describe('llm_review over the wire', () => {
     ],
     ['429', json(429, { error: { message: 'slow down' } }), 'answered 429'],
     ['500', json(500, {}), 'answered 500'],
-    ['no completion at all', json(200, { hello: 'world' }), 'has no choices'],
+    ['no completion at all', json(200, { hello: 'world' }), 'cannot read it'],
     ['a yes that is not JSON', completes('PASS'), 'asked twice'],
   ])('%s is an error, never a pass', async (_, behaviour, reason) => {
     judge.next(behaviour, behaviour)

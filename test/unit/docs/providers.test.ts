@@ -16,6 +16,10 @@ describe('docs/providers.md', () => {
     expect(Object.values(providers).map(({ type }) => type)).toEqual([
       'ollama',
       'openai-compatible',
+      'openai',
+      'anthropic',
+      'google',
+      'ai-sdk',
       'http',
       'openclaw',
       'bedrock',
