@@ -108,7 +108,10 @@ export function providerOverHttp(
   return {
     dispatch: (request) =>
       exchange(remote, request, async (call) => {
-        const pieces = piecesWithout(call.key, request.on_text)
+        const { on_text } = request
+        // Who was left in the middle may go on speaking: nobody hears it.
+        const heard = on_text === undefined ? undefined : (piece: string) => call.signal.aborted || on_text(piece)
+        const pieces = piecesWithout(call.key, heard)
         const answer = await talk(call, { ...request, ...(pieces === undefined ? {} : { on_text: pieces.hear }) })
         pieces?.end()
         return answerWithout(call.key, answer)
@@ -136,6 +139,8 @@ export async function exchange<T>(remote: Remote, request: Keyed, talk: (call: H
       ? timeoutFault(remote, `within ${remote.timeout_ms} ms (timeout_ms)`)
       : networkFault(remote, error)
   }
+  // While its key was read.
+  if (signal.aborted) throw translate(signal.reason)
   const aborted = Promise.withResolvers<never>()
   signal.addEventListener('abort', () => aborted.reject(translate(signal.reason)), { once: true })
   aborted.promise.catch(() => undefined)
@@ -323,9 +328,10 @@ function answerWithout(key: string | undefined, answer: DispatchAnswer): Dispatc
 }
 
 /** The same of pieces as they come: one that ends as a key begins is kept back until the next says whether it is one. */
-export function piecesWithout(key: string | undefined, hear: ((piece: string) => void) | undefined) {
+export function piecesWithout(key: string | undefined, hear: ((piece: string) => unknown) | undefined) {
   if (hear === undefined) return undefined
-  if (key === undefined || key.length < SHORTEST_KEY) return { hear, end: () => undefined }
+  if (key === undefined || key.length < SHORTEST_KEY)
+    return { hear: (piece: string) => void hear(piece), end: () => undefined }
   let kept = ''
   return {
     hear(piece: string): void {

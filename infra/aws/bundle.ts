@@ -1,11 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
+import { type BuildFailure, type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 import { FUNCTIONS } from '../../shared/catalog.ts'
+import { Fault } from '../../shared/errors.ts'
 import { PROVIDER_FILES } from '../../shared/providers/provider.ts'
 import { ROUTES } from '../../shared/routes.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { mcpKeys } from '../../shared/tools/settings.ts'
+import { ownPackages } from '../modules/bundle-module.ts'
 import type { DeployedDag } from './deployed-dags.ts'
 import { type AdapterType, entrySource, GENERATED, type NamedClients } from './entry-source.ts'
 import type { Names } from './names.ts'
@@ -43,7 +45,9 @@ export async function bundleFunctions(
     metafile: true,
     entryPoints: Object.fromEntries(wanted.map(({ name }) => [`${name}/index`, `${ENTRY}${name}`])),
     outdir: out,
-    plugins: [generated(parts), namedZod()],
+    plugins: [generated(parts), namedZod(), ...(packagesOf(parts.settings).length === 0 ? [] : [ownPackages()])],
+  }).catch((error: unknown) => {
+    throw packageFault(error)
   })
   await build({
     ...BUNDLE_OPTIONS,
@@ -123,14 +127,25 @@ function generated(parts: BundleParts): Plugin {
   }
 }
 
+function packagesOf({ providers }: Settings): readonly string[] {
+  return Object.values(providers).flatMap((provider) => (provider.type === 'ai-sdk' ? [provider.package] : []))
+}
+
 /** What packages and modules of the project export, by the names the settings have for them. */
-function packagesSource({ providers }: Settings): string {
-  const named = Object.values(providers).flatMap((provider) => (provider.type === 'ai-sdk' ? [provider.package] : []))
-  const names = [...new Set(named)].map((name) => JSON.stringify(name))
+function packagesSource(settings: Settings): string {
+  const names = [...new Set(packagesOf(settings))].map((name) => JSON.stringify(name))
   return [
     ...names.map((name, at) => `import * as package${at} from ${name}`),
     `export default { ${names.map((name, at) => `${name}: package${at}`).join(', ')} }`,
   ].join('\n')
+}
+
+/** What is missing in the project is told in words; anything else is a mistake of ours. */
+function packageFault(error: unknown): unknown {
+  const [first] = (error as Partial<BuildFailure>).errors ?? []
+  if (first?.location?.file.endsWith(GENERATED.packages) !== true) return error
+  const message = `Cannot bundle the package of a provider: ${first.text}. Install it in the folder of sluice.yaml, or mend package under providers.`
+  return new Fault('InvalidInput', 'module_broken', message, { cause: error })
 }
 
 /**

@@ -148,7 +148,7 @@ const OWN = /^(?:sluice|zod)(?:\/.*)?$/
 const PACKAGE = join(import.meta.dirname, '../..')
 
 /** Answers `sluice` and `zod` from the project, else from the running package. */
-function ownPackages(): Plugin {
+export function ownPackages(): Plugin {
   const skip = { own: true }
   return {
     name: 'own-packages',

@@ -56,6 +56,8 @@ export function behaving(usual: Behaviour, key?: string, header = 'authorization
     answer(request, response).catch(() => response.destroy())
   }
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    // `sluice doctor` asks whether anybody is there.
+    if (request.method === 'HEAD') return void response.writeHead(405).end()
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const headers = request.headers as Readonly<Record<string, string | undefined>>

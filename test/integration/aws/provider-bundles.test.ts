@@ -35,13 +35,20 @@ beforeAll(async () => {
   mkdirSync(join(dir, 'providers'))
   writeFileSync(
     join(dir, 'providers', 'own.ts'),
-    "export default (given: { model: string }) => ['a model of the project', given.model]\n",
+    "import * as z from 'zod'\nexport default (given: { model: string }) => ['a model of the project', z.string(), given.model]\n",
   )
   plain = await bundle('plain', {})
 }, 240_000)
 
 test('a stage that names no provider carries no package of one', () => {
   for (const [, mark] of Object.values(TYPES)) expect(plain).not.toContain(mark)
+})
+
+test('a package that the project has not installed is told in words', async () => {
+  await expect(bundle('none', { own: { type: 'ai-sdk', package: '@acme/none' } })).rejects.toMatchObject({
+    name: 'InvalidInput',
+    message: expect.stringMatching(/Could not resolve "@acme\/none"\. Install it in the folder of sluice\.yaml/),
+  })
 })
 
 for (const { tags, rows } of firstDaily(1, Object.entries(TYPES))) {
