@@ -29,7 +29,7 @@ import { type BlockReport, reportAwaitingBounce, reportBlock, reportRecorded } f
 import { awaitsBounce } from './bounce.ts'
 import { endAttempt, failFastRecorded, keepStopped, raiseUnlessDone, refuseBlock, skipBlock } from './end.ts'
 import { gatesAskedAbout, verdictsSoFar, waiveGates } from './gate-waivers.ts'
-import { approvedEdits, askedInputs } from './inputs.ts'
+import { approvedEdits, askedInputs, mayHaveItems } from './inputs.ts'
 import { answerFacts, type Judged, judgeBlock, postGateFailure } from './judge-gates.ts'
 import { giveUpAsked } from './lost-step.ts'
 import { findQuestion, type Iteration, readDecision, requireAnswer } from './question.ts'
@@ -54,8 +54,25 @@ export async function advanceBlock(
   return resumeAfterAnswer(call, (now) => next(now, decision.kind === 'undecided'))
 }
 
+/** The same for one item: it does not begin before its block did, and nothing is left to do for it once that has ended. */
+export async function advanceItem(
+  call: BlockCall,
+  next: (call: BlockCall) => Promise<BlockReport>,
+): Promise<BlockReport> {
+  if (!mayHaveItems(call) || (await isOver(call))) return reportRecorded(call)
+  return resumeAfterAnswer(call, next)
+}
+
+/** Of a block, or of one item of it, as the call says. */
+export function advanceLane(
+  call: BlockCall,
+  next: (call: BlockCall, undecided: boolean) => Promise<BlockReport>,
+): Promise<BlockReport> {
+  return call.item === undefined ? advanceBlock(call, next) : advanceItem(call, (now) => next(now, false))
+}
+
 /** Whether nothing is left to do: the run, this pass of the module, or the block or item itself has ended. */
-export async function isOver(call: BlockCall): Promise<boolean> {
+async function isOver(call: BlockCall): Promise<boolean> {
   if (call.head.state !== 'running' || isStale(call)) return true
   if (readOrdinal(call.lane ?? 0).outcome !== undefined) {
     await failFastRecorded(call)
@@ -68,7 +85,7 @@ export async function isOver(call: BlockCall): Promise<boolean> {
  * What is left to do for an attempt a person was asked about: its end, as the answer has it, or `next`, its work, which
  * it had not done yet. Nobody has answered: AskPerson. `next` as it is where nobody was asked.
  */
-export async function resumeAfterAnswer(
+async function resumeAfterAnswer(
   call: BlockCall,
   next: (call: BlockCall) => Promise<BlockReport>,
 ): Promise<BlockReport> {

@@ -20,11 +20,11 @@ import type { Json } from '../../shared/text/json.ts'
 import { safeOneLine } from '../../shared/text/redact.ts'
 import type { HostContext } from '../handler.ts'
 import { readOwnProjection } from '../record/projections.ts'
-import { advanceBlock, failBlockOnFault, isOver, resumeAfterAnswer } from './advance.ts'
+import { advanceLane, failBlockOnFault } from './advance.ts'
 import { toFailure } from './attempt-outcome.ts'
+import { type BegunAttempt, beginAttempt, endWithoutWork, finishBegun } from './begin-attempt.ts'
 import { type BlockCall, callKey, roomOf } from './block-call.ts'
-import { type BlockReport, reportBlock, reportRecorded, retryBlock } from './block-report.ts'
-import { attemptFeedback } from './bounce.ts'
+import { type BlockReport, reportBlock, retryBlock } from './block-report.ts'
 import {
   claimAttempt,
   findNextAttempt,
@@ -33,10 +33,7 @@ import {
   placeOfAttempt,
   recordPreGateVerdicts,
 } from './claim.ts'
-import { finishAttempt, skipBlock } from './end.ts'
-import { mayHaveItems } from './inputs.ts'
-import { askUnlessOver, type PreparedAttempt, prepareAttempt } from './prepare.ts'
-import { endFromCache } from './reuse.ts'
+import { type PreparedAttempt, prepareAttempt } from './prepare.ts'
 
 /** What `<id>` answers where there is something to call: what the next state is given and how long it may take, and where the order lies. */
 interface OpenedCall {
@@ -58,15 +55,8 @@ export async function openNativeCall(call: BlockCall, host: HostContext): Promis
     opened.push(made)
     return reportBlock(now, { state: 'running', attempt: 0, seq: now.head.seq, verdicts: [] })
   }
-  const report = await failBlockOnFault(call, host, () =>
-    call.item === undefined ? advanceBlock(call, open) : openItem(call, (now) => open(now, false)),
-  )
+  const report = await failBlockOnFault(call, host, () => advanceLane(call, open))
   return opened[0] ?? report
-}
-
-async function openItem(call: BlockCall, open: (now: BlockCall) => Promise<BlockReport>): Promise<BlockReport> {
-  if (!mayHaveItems(call) || (await isOver(call))) return reportRecorded(call)
-  return resumeAfterAnswer(call, open)
 }
 
 async function tryCall(
@@ -75,20 +65,23 @@ async function tryCall(
   signal: AbortSignal | undefined,
 ): Promise<BlockReport | OpenedCall> {
   const open = await openAttempt(call)
-  call.world.log.note?.({ attempt: open.attempt, epoch: call.epoch })
-  const ready = await prepareAttempt(call, open.attempt)
-  if (open.holder !== undefined && ready.hash !== open.hash) {
-    // What it is called with moved between two calls of this function: the next attempt says so.
-    await loseAttempt(call, open.attempt)
-    throw retryBlock(call)
-  }
-  if (ready.unwanted === true) return skipBlock(call, { because: [], condition: 'when' })
-  if (undecided) await askUnlessOver(call, ready)
-  const holder = await claimed(call, open, ready, signal)
-  if (holder === undefined) return reportRecorded(call)
-  const end = await callOrEnd(call, { ...open, holder }, ready, signal)
-  if ('call' in end) return end
-  return finishAttempt(call, end, { inputs_hash: ready.hash, inputs: ready, before: ready.pre.verdicts })
+  const begun = await beginAttempt(call, open, {
+    undecided,
+    prepare: () => prepareAgain(call, open),
+    claim: (ready) => claimed(call, open, ready, signal),
+  })
+  if (!('ready' in begun)) return begun
+  const end = await callOrEnd(call, begun, signal)
+  return 'call' in end ? end : finishBegun(call, begun, end)
+}
+
+/** Of an attempt that was claimed before, it is the same, or lost. */
+async function prepareAgain(call: BlockCall, { attempt, holder, hash }: Opened): Promise<PreparedAttempt> {
+  const ready = await prepareAttempt(call, attempt)
+  if (holder === undefined || ready.hash === hash) return ready
+  // What it is called with moved between two calls of this function: the next attempt says so.
+  await loseAttempt(call, attempt)
+  throw retryBlock(call)
 }
 
 interface Opened extends OpenAttempt {
@@ -110,42 +103,33 @@ async function openAttempt(call: BlockCall): Promise<Opened> {
   return open
 }
 
-/** Who holds it now; undefined: the run is over. Who claimed may have died before the verdicts of the pre-gates were recorded. */
+/** Who holds it now. Who claimed may have died before the verdicts of the pre-gates were recorded. */
 async function claimed(
   call: BlockCall,
   open: Opened,
   ready: PreparedAttempt,
   signal: AbortSignal | undefined,
-): Promise<string | undefined> {
+): Promise<string | 'ended'> {
   if (open.holder === undefined) {
     const made = await claimAttempt(call, open, ready, signal)
-    return made === 'ended' ? undefined : made.holder
+    return made === 'ended' ? made : made.holder
   }
   const { leg, phase } = readOrdinal(open.lane ?? 0)
   const isOpen = leg === 0 && phase < PHASE.claimed + 9
   const recorded = isOpen ? await recordPreGateVerdicts(call, open.attempt, ready) : undefined
-  return recorded === 'ended' ? undefined : open.holder
+  return recorded === 'ended' ? recorded : open.holder
 }
 
 /** What to call, or its end without a call: it could not begin, or a kept result stands in for it. */
-async function callOrEnd(
-  call: BlockCall,
-  { attempt, failure, holder }: Opened & { readonly holder: string },
-  ready: PreparedAttempt,
-  signal: AbortSignal | undefined,
-) {
-  const bare = { attempt, verdicts: [], gate_events: [] }
-  if (ready.failure !== undefined) return { ...bare, failure: ready.failure }
-  if (ready.taken !== undefined) return ready.taken
+async function callOrEnd(call: BlockCall, begun: BegunAttempt<string>, signal: AbortSignal | undefined) {
+  const { attempt, claim: holder, ready, feedback } = begun
   try {
-    const feedback = await attemptFeedback(call, failure)
-    const { values, hash: inputs_hash } = ready
-    const kept = await endFromCache(call, { values, inputs_hash, feedback, attempt })
-    return kept ?? (await orderCall(call, { attempt, holder, values, feedback, signal }))
+    const over = await endWithoutWork(call, begun)
+    return over ?? (await orderCall(call, { attempt, holder, values: ready.values, feedback, signal }))
   } catch (error) {
     if (signal?.aborted === true) throw error
     if (error instanceof Fault && error.name === 'Unavailable') throw error
-    return { ...bare, failure: { ...toFailure(call, error), retry: false } }
+    return { attempt, verdicts: [], gate_events: [], failure: { ...toFailure(call, error), retry: false } }
   }
 }
 

@@ -6,17 +6,13 @@ import type { StepOrder } from '../../shared/steps/step-order.ts'
 import type { Json } from '../../shared/text/json.ts'
 import { functionHandler, type HostContext } from '../handler.ts'
 import { MachineInputSchema, toRunKey } from '../record/pinned-run.ts'
-import { advanceBlock, failBlockOnFault, isOver, resumeAfterAnswer } from './advance.ts'
+import { advanceLane, failBlockOnFault } from './advance.ts'
 import { type AttemptEnd, toFailure } from './attempt-outcome.ts'
+import { type BegunAttempt, beginAttempt, endWithoutWork, finishBegun } from './begin-attempt.ts'
 import { type BlockCall, callKey, roomOf } from './block-call.ts'
-import { type BlockReport, reportBlock, reportRecorded, retryBlock } from './block-report.ts'
-import { attemptFeedback } from './bounce.ts'
+import { type BlockReport, reportBlock, retryBlock } from './block-report.ts'
 import { type Claimed, claimAttempt, findNextAttempt, placeOfAttempt } from './claim.ts'
-import { finishAttempt, skipBlock } from './end.ts'
-import { mayHaveItems } from './inputs.ts'
 import { openBlockCall } from './open-block-call.ts'
-import { askUnlessOver, type PreparedAttempt, prepareAttempt } from './prepare.ts'
-import { endFromCache } from './reuse.ts'
 
 const InputSchema = z.strictObject({
   in: MachineInputSchema,
@@ -44,20 +40,13 @@ export const handler = functionHandler({
 async function isAwaiting(call: BlockCall, token: string, host: HostContext): Promise<boolean> {
   const open = (now: BlockCall, undecided: boolean) => tryStep(now, token, undecided, host.signal)
   try {
-    const report = await failBlockOnFault(call, host, () =>
-      call.item === undefined ? advanceBlock(call, open) : openItem(call, (now) => open(now, false)),
-    )
+    const report = await failBlockOnFault(call, host, () => advanceLane(call, open))
     return report.state === 'running'
   } catch (error) {
     // The state that waits knows neither RetryBlock nor AskPerson: `_close_<id>` finds the same and raises it.
     if (error instanceof MachineSignal) return false
     throw error
   }
-}
-
-async function openItem(call: BlockCall, open: (now: BlockCall) => Promise<BlockReport>): Promise<BlockReport> {
-  if (!mayHaveItems(call) || (await isOver(call))) return reportRecorded(call)
-  return resumeAfterAnswer(call, open)
 }
 
 /** The next attempt, from its claim to where its work is handed over. State `running` in the report: the token waits for it. */
@@ -69,43 +58,29 @@ async function tryStep(
 ): Promise<BlockReport> {
   const open = await findNextAttempt(call)
   if (open === 'lost_for_good') throw retryBlock(call)
-  call.world.log.note?.({ attempt: open.attempt, epoch: call.epoch })
-  const ready = await prepareAttempt(call, open.attempt)
-  if (ready.unwanted === true) return skipBlock(call, { because: [], condition: 'when' })
-  if (undecided) await askUnlessOver(call, ready)
-  const feedback = await attemptFeedback(call, open.failure)
-  const claimed = await claimAttempt(call, open, ready, signal)
-  if (claimed === 'ended') return reportRecorded(call)
-  const end = await startedOrOver(call, { claimed, ready, feedback, token, signal })
-  if (end === 'started') {
-    return reportBlock(call, { state: 'running', attempt: open.attempt, seq: claimed.seq, verdicts: [] })
-  }
-  return finishAttempt(call, end, { inputs_hash: ready.hash, inputs: ready, before: ready.pre.verdicts })
+  const begun = await beginAttempt(call, open, { undecided, claim: (ready) => claimAttempt(call, open, ready, signal) })
+  if (!('ready' in begun)) return begun
+  const end = await startedOrOver(call, { ...begun, token, signal })
+  if (end !== 'started') return finishBegun(call, begun, end)
+  return reportBlock(call, { state: 'running', attempt: open.attempt, seq: begun.claim.seq, verdicts: [] })
 }
 
-interface ClaimedStep {
-  readonly claimed: Claimed
-  readonly ready: PreparedAttempt
-  readonly feedback: readonly string[]
+interface ClaimedStep extends BegunAttempt<Claimed> {
   readonly token: string
   readonly signal: AbortSignal | undefined
 }
 
 /** Its work is under way, or it is over without: it could not begin, or a kept result stands in for it. */
 async function startedOrOver(call: BlockCall, step: ClaimedStep): Promise<AttemptEnd | 'started'> {
-  const { claimed, ready, feedback, signal } = step
-  const bare = { attempt: claimed.attempt, verdicts: [], gate_events: [] }
-  if (ready.failure !== undefined) return { ...bare, failure: ready.failure }
-  if (ready.taken !== undefined) return ready.taken
+  const { attempt, signal } = step
   try {
-    const work = { values: ready.values, inputs_hash: ready.hash, feedback, signal, attempt: claimed.attempt }
-    const kept = await endFromCache(call, work)
-    if (kept !== undefined) return kept
+    const over = await endWithoutWork(call, step)
+    if (over !== undefined) return over
     await start(call, step)
     return 'started'
   } catch (error) {
     if (signal?.aborted === true) throw error
-    return { ...bare, failure: toFailure(call, error) }
+    return { attempt, verdicts: [], gate_events: [], failure: toFailure(call, error) }
   }
 }
 
@@ -114,7 +89,7 @@ interface OrderedWith extends Pick<StepOrder, 'room_bytes'> {
   readonly feedback: readonly string[]
 }
 
-async function start(call: BlockCall, { claimed, ready, feedback, token }: ClaimedStep): Promise<void> {
+async function start(call: BlockCall, { claim: claimed, ready, feedback, token }: ClaimedStep): Promise<void> {
   const { world, storage, run } = call
   const { step, handler: name } = requireStep(call)
   const order = orderOf(call, claimed.attempt, { values: ready.values, feedback, room_bytes: await roomOf(call) })

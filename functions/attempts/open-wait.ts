@@ -15,14 +15,14 @@ import { functionHandler, type HostContext } from '../handler.ts'
 import { allEvents, MachineInputSchema, toRunKey } from '../record/pinned-run.ts'
 import { readOwnProjection } from '../record/projections.ts'
 import { endByWhatIsKept, endDueWait, findWait } from '../runs/waits.ts'
-import { advanceBlock, failBlockOnFault, isOver, resumeAfterAnswer } from './advance.ts'
+import { advanceBlock, advanceItem, failBlockOnFault } from './advance.ts'
 import type { Failure } from './attempt-outcome.ts'
 import { appendBase, type BlockCall, eventBase, laneOwnerOf, readHead } from './block-call.ts'
 import { type BlockReport, reportBlock, reportRecorded, retryBlock } from './block-report.ts'
 import { claimAttempt, findNextAttempt, type OpenAttempt, recordPreGateVerdicts } from './claim.ts'
 import { finishAttempt, skipBlock } from './end.ts'
 import { failOfItems } from './foreach.ts'
-import { mayHaveItems, storeInputs } from './inputs.ts'
+import { storeInputs } from './inputs.ts'
 import { openBlockCall } from './open-block-call.ts'
 import { askUnlessOver, type PreparedAttempt, prepareAttempt } from './prepare.ts'
 
@@ -81,8 +81,7 @@ async function advance(
   open: (call: BlockCall, undecided: boolean) => Promise<BlockReport>,
 ): Promise<BlockReport> {
   if (call.item === undefined) return advanceBlock(call, open)
-  if (!mayHaveItems(call) || (await isOver(call))) return reportRecorded(call)
-  const report = await resumeAfterAnswer(call, (now) => open(now, false))
+  const report = await advanceItem(call, (now) => open(now, false))
   if (report.state === 'failed') await failOfItems(call)
   return report
 }

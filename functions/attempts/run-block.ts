@@ -6,14 +6,13 @@ import type { World } from '../../shared/world.ts'
 import { functionHandler, type HostContext } from '../handler.ts'
 import { joinKey, signalJoins } from '../record/joins.ts'
 import { MachineInputSchema, toRunKey } from '../record/pinned-run.ts'
-import { advanceBlock, failBlockOnFault, isOver, resumeAfterAnswer } from './advance.ts'
+import { advanceBlock, advanceItem, failBlockOnFault } from './advance.ts'
 import { closeAgent } from './agents/close-agent.ts'
 import { openRound, type Round } from './agents/next-round.ts'
 import { type BlockCall, isStale } from './block-call.ts'
-import { type BlockReport, reportRecorded, retryBlock } from './block-report.ts'
+import { type BlockReport, retryBlock } from './block-report.ts'
 import { closeChild } from './child-end.ts'
 import { closeItems, failOfItems, openItems } from './foreach.ts'
-import { mayHaveItems } from './inputs.ts'
 import { openNativeCall } from './native-call.ts'
 import { closeNativeCall } from './native-call-end.ts'
 import { openBlockCall } from './open-block-call.ts'
@@ -63,8 +62,7 @@ function advancePhase(
   signal: AbortSignal | undefined,
 ): Promise<BlockReport> {
   const close = (now: BlockCall) => closeBlock(now, worked)
-  if (call.item !== undefined)
-    return advanceItem(call, phase === 'close' ? close : (now) => tryBlock(now, false, signal))
+  if (call.item !== undefined) return tryItem(call, phase === 'close' ? close : (now) => tryBlock(now, false, signal))
   if (phase !== 'close') return advanceBlock(call, (now, undecided) => tryBlock(now, undecided, signal))
   return advanceBlock(call, close)
 }
@@ -83,13 +81,9 @@ function closeBlock(
   return outcome === undefined ? closeChild(call) : closeStep(call, outcome)
 }
 
-/**
- * What is left to do for one item of a foreach block: nothing once it or its block has ended, else its next attempt. One
- * that did not complete may have been the last its block waited for.
- */
-async function advanceItem(call: BlockCall, next: (now: BlockCall) => Promise<BlockReport>): Promise<BlockReport> {
-  if (!mayHaveItems(call) || (await isOver(call))) return reportRecorded(call)
-  const report = await resumeAfterAnswer(call, next)
+/** One that did not complete may have been the last its block waited for. */
+async function tryItem(call: BlockCall, next: (now: BlockCall) => Promise<BlockReport>): Promise<BlockReport> {
+  const report = await advanceItem(call, next)
   if (report.state !== 'completed') await failOfItems(call)
   return report
 }

@@ -12,18 +12,16 @@ import { dispatchTurn } from './agents/agent-turn.ts'
 import { dispatchToolCall } from './agents/tool-call.ts'
 import { dispatchAgent } from './ask-agent.ts'
 import { type AttemptEnd, type Dispatch, type Produced, toFailure } from './attempt-outcome.ts'
+import { type BegunAttempt, beginAttempt, endWithoutWork, finishBegun } from './begin-attempt.ts'
 import { type BlockCall, callKey } from './block-call.ts'
-import { type BlockReport, reportBlock, reportRecorded } from './block-report.ts'
-import { attemptFeedback } from './bounce.ts'
+import { type BlockReport, reportBlock } from './block-report.ts'
 import { type Claimed, claimAttempt, findNextAttempt } from './claim.ts'
-import { failFast, finishAttempt, lastWhereLeftAlone, skipBlock } from './end.ts'
+import { failFast, lastWhereLeftAlone } from './end.ts'
 import type { HandlerCall } from './handlers/block-handler.ts'
 import { findHandler } from './handlers/registry.ts'
 import { gatePorts, judgeProduced } from './judge-gates.ts'
 import { askedIfUnheard } from './lost-step.ts'
 import { leaveGivenUp } from './meter.ts'
-import { askUnlessOver, prepareAttempt } from './prepare.ts'
-import { type CacheLookup, endFromCache } from './reuse.ts'
 import { watchAttempt } from './watch.ts'
 
 /**
@@ -38,19 +36,8 @@ export async function tryBlock(
 ): Promise<BlockReport> {
   const open = await findNextAttempt(call)
   if (open === 'lost_for_good') return endLostForGood(call)
-  call.world.log.note?.({ attempt: open.attempt, epoch: call.epoch })
-  const ready = await prepareAttempt(call, open.attempt)
-  if (ready.unwanted === true) return skipBlock(call, { because: [], condition: 'when' })
-  if (undecided) await askUnlessOver(call, ready)
-  const feedback = await attemptFeedback(call, open.failure)
-  const claimed = await claimAttempt(call, open, ready, signal)
-  if (claimed === 'ended') return reportRecorded(call)
-  const work = { values: ready.values, inputs_hash: ready.hash, feedback, signal }
-  const end =
-    ready.failure === undefined
-      ? (ready.taken ?? (await runAttempt(call, claimed, work)))
-      : { attempt: open.attempt, verdicts: [], gate_events: [], failure: ready.failure }
-  return finishAttempt(call, end, { inputs_hash: ready.hash, inputs: ready, before: ready.pre.verdicts })
+  const begun = await beginAttempt(call, open, { undecided, claim: (ready) => claimAttempt(call, open, ready, signal) })
+  return 'ready' in begun ? finishBegun(call, begun, await runAttempt(call, begun, signal)) : begun
 }
 
 /** What is left to do when a lost attempt was the last. */
@@ -60,29 +47,31 @@ export async function endLostForGood(call: BlockCall): Promise<BlockReport> {
   return reportBlock(call, { state: 'failed', attempt: 0, seq: call.head.seq, verdicts: [] })
 }
 
-interface AttemptWork extends Omit<CacheLookup, 'attempt'> {
-  readonly signal: AbortSignal | undefined
-}
-
-/** One claimed attempt: a kept result, or dispatch under watch, contract, post-gates. Every fault becomes a value; it never throws but for the host's own end. */
-async function runAttempt(call: BlockCall, claimed: Claimed, work: AttemptWork): Promise<AttemptEnd> {
+/** One claimed attempt: its end without its work, or dispatch under watch, contract, post-gates. Every fault becomes a value; it never throws but for the host's own end. */
+async function runAttempt(
+  call: BlockCall,
+  begun: BegunAttempt<Claimed>,
+  signal: AbortSignal | undefined,
+): Promise<AttemptEnd> {
   const { world, block } = call
-  const { attempt, holder, lease } = claimed
+  const { attempt, claim, ready, feedback } = begun
+  const { holder, lease } = claim
+  const { values } = ready
   const started = world.clock.now()
   const { ms: timeout_ms } = attemptLimit(block, world.settings.safety)
   try {
-    const kept = await endFromCache(call, { ...work, attempt })
-    if (kept !== undefined) return kept
-    const produced = await watchAttempt(call, { holder, timeout_ms, signal: work.signal }, (signal) =>
-      dispatchBlock(call, { attempt, values: work.values, feedback: work.feedback, signal, lease }),
+    const over = await endWithoutWork(call, begun)
+    if (over !== undefined) return over
+    const produced = await watchAttempt(call, { holder, timeout_ms, signal }, (watched) =>
+      dispatchBlock(call, { attempt, values, feedback, signal: watched, lease }),
     )
     // Its gates may ask the same provider.
     await lease.end()
     // What a model used is told by block:output.
     if (block.mode === 'ai') leaveGivenUp(call.meter)
-    return await judgeProduced(call, attempt, work.values, produced, Math.max(0, world.clock.now() - started))
+    return await judgeProduced(call, attempt, values, produced, Math.max(0, world.clock.now() - started))
   } catch (error) {
-    if (work.signal?.aborted === true) throw error
+    if (signal?.aborted === true) throw error
     const failure = askedIfUnheard(call, attempt, toFailure(call, error))
     return { attempt, verdicts: [], gate_events: [], failure: await lastWhereLeftAlone(call, failure) }
   } finally {
