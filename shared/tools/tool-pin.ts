@@ -41,7 +41,7 @@ const HIDDEN = /\p{Cf}|\p{Variation_Selector}|[\u{e0000}-\u{e007f}]/gu
 /** Tabs and line breaks stay. */
 const CONTROL = /(?![\t\n])\p{Cc}/gu
 
-export function visibleText(text: string): string {
+function visibleText(text: string): string {
   return text.toWellFormed().replaceAll('\r\n', '\n').replace(HIDDEN, '').replace(CONTROL, ' ')
 }
 
