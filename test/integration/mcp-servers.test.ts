@@ -324,6 +324,16 @@ describe('what no server should answer', () => {
     stop.abort(new Error('stopped by ana'))
     await expect(going).rejects.toThrow('stopped by ana')
   })
+
+  test('a stop in the middle of a call says that the call may have been done', async () => {
+    const { server, mcp } = await http()
+    server.instead.set('tools/call', never200)
+    const stop = new AbortController()
+    const going = call(mcp, 'find', {}, stop.signal)
+    await expect.poll(() => server.asked.some(({ method }) => method === 'tools/call')).toBe(true)
+    stop.abort(new Error('stopped by ana'))
+    await expect(going).rejects.toMatchObject({ code: 'mcp_answer_lost' })
+  })
 })
 
 describe('over stdio', () => {
