@@ -96,13 +96,15 @@ export async function openConnection(channel: McpChannel, bounds: Bounds, legacy
     const late = new AbortController()
     const pending = Promise.withResolvers<never>()
     const soon = (error: unknown) => {
+      if (late.signal.aborted) return
       const timer = setTimeout(() => pending.reject(error), GRACE_MS)
       late.signal.addEventListener('abort', () => clearTimeout(timer), { once: true })
     }
     // What comes and is no answer of the one request means that none comes.
     if (channel.ends !== undefined) {
-      noticed = soon
-      channel.ends.told = () => soon(new NoAnswer({ kind: 'broken', words: 'its answer ended before it was whole' }))
+      // The end of a stream is told with its request.
+      noticed = (error) => (/stream disconnected|reconnect/i.test(error.message) ? undefined : soon(error))
+      channel.ends.told = () => soon(new NoAnswer(channel.trouble() ?? ENDED))
     }
     try {
       return await Promise.race([what(), pending.promise])
@@ -147,6 +149,8 @@ export async function openConnection(channel: McpChannel, bounds: Bounds, legacy
     },
   }
 }
+
+const ENDED: Trouble = { kind: 'broken', words: 'its answer ended before it was whole' }
 
 /** Servers of earlier revisions may never answer what they do not know. */
 const PROBE_MS = 10_000

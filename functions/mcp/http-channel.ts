@@ -65,9 +65,11 @@ export function httpChannel(
   const ends = { told: () => undefined as undefined }
   const send = transport.send.bind(transport)
   transport.send = (message, options) => {
+    // Of the request that is sent now: its stream may end when the next one is under way.
+    const { told } = ends
     const onRequestStreamEnd = () => {
       options?.onRequestStreamEnd?.()
-      ends.told()
+      told()
     }
     return send(message, { ...options, onRequestStreamEnd })
   }

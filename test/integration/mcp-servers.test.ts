@@ -325,6 +325,22 @@ describe('what no server should answer', () => {
     await expect(going).rejects.toThrow('stopped by ana')
   })
 
+  test('a stream that ends after its answer, when the next request is under way, says nothing about that one', async () => {
+    const { server, mcp } = await http()
+    const open: (() => void)[] = []
+    server.instead.set('tools/list', (response, { id }) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result: { tools: server.tools } })}\n\n`)
+      open.push(() => response.end())
+    })
+    server.instead.set('tools/call', (response, { id }) => {
+      for (const end of open.splice(0)) end()
+      // Longer than an answer may lag behind the end of its stream.
+      setTimeout(() => answerMcp(response, { result: { content: [{ type: 'text', text: 'late' }] } }, id), 2_500)
+    })
+    expect(await call(mcp)).toEqual({ text: 'late', is_error: false })
+  })
+
   test('a stop in the middle of a call says that the call may have been done', async () => {
     const { server, mcp } = await http()
     server.instead.set('tools/call', never200)
