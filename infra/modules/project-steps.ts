@@ -55,7 +55,9 @@ export function openProjectSteps(root: string, settings: StepsSettings, runner?:
       described.set(key, seen)
       return seen
     } catch (error) {
-      if (error instanceof Fault && error.name === 'InvalidInput') return unknown(root, name, error)
+      if (error instanceof Fault && error.name === 'InvalidInput') {
+        return unknown(root, Object.keys(settings.programs), name, error)
+      }
       throw error
     }
   }
@@ -81,19 +83,20 @@ function stampOf(files: readonly string[]): string {
     .join()
 }
 
-/** Why there is none; of a file that is not there, the one that was probably meant. */
-function unknown(root: string, name: string, { code, message, facts }: Fault): UnknownStep {
+/** Why there is none; of a name that nothing has, the one that was probably meant. */
+function unknown(root: string, programs: readonly string[], name: string, { code, message }: Fault): UnknownStep {
   const problem = message.replace(/^Cannot take module "[^"]*": /, '')
-  const near = code === 'unknown_step' ? facts.near : code === 'module_unreadable' ? nearFile(root, name) : undefined
-  return typeof near === 'string' ? { problem, hint: near } : { problem }
+  const isNamed = code === 'unknown_step' || (code === 'module_unreadable' && !existsSync(join(root, name)))
+  const hint = isNamed ? didYouMean(suggest(name, [...programs, ...modulesBeside(root, name)])) : undefined
+  return hint === undefined ? { problem } : { problem, hint }
 }
 
-function nearFile(root: string, name: string): string | undefined {
+function modulesBeside(root: string, name: string): readonly string[] {
   const folder = join(root, name, '..')
-  if (existsSync(join(root, name)) || !existsSync(folder)) return undefined
+  if (!existsSync(folder)) return []
   const there = readdirSync(folder, { withFileTypes: true, encoding: 'utf8' }).filter((entry) => entry.isFile())
   const names = there.map((entry) => `./${relative(root, join(folder, entry.name)).split(sep).join('/')}`)
-  return didYouMean(suggest(name, names))
+  return names.filter(isModulePath)
 }
 
 function describeProgram(root: string, settings: StepsSettings, name: string): DescribedStep {
@@ -113,9 +116,8 @@ function requireProgram({ programs }: StepsSettings, name: string): ProgramSetti
   const program = Object.hasOwn(programs, name) ? programs[name] : undefined
   if (program !== undefined) return program
   const known = Object.keys(programs)
-  const near = didYouMean(suggest(name, known))
   const message = `there is no program of that name in the settings; there are ${listed(known)}. Add programs: { ${name}: { exec: [..] } } to sluice.yaml.`
-  throw new Fault('InvalidInput', 'unknown_step', message, near === undefined ? {} : { facts: { near } })
+  throw new Fault('InvalidInput', 'unknown_step', message)
 }
 
 /** Of its command, and of every file of the project that the command or `files` names. */

@@ -189,7 +189,7 @@ function readStep(reading: Reading, handler: string, given: Json | undefined, pa
       reading,
       handler,
       at,
-      'which is no path of a step; allowed are ./ and names of letters, digits, "_", "." and "-"',
+      'which is no path of a step; allowed are ./ and a path below the folder of sluice.yaml, of letters, digits, "_", "." and "-", no name of which begins with "." or "-"',
     )
     return undefined
   }
@@ -227,7 +227,9 @@ function refuseHandler({ problems, steps = {} }: Reading, handler: string, path:
     const near = suggest(handler, names)
     const text = `${who} uses the unknown handler ${quoted(handler)}; known are ${listed(names)}`
     const ours = Object.hasOwn(ELSEWHERE, handler) ? ELSEWHERE[handler] : undefined
-    return { text, hint: ours ?? didYouMean(near) }
+    // Who leaves out the beginning means a step.
+    const step = near === undefined && handler.includes('/') && STEP_PATH.test(`./${handler}`) ? `./${handler}` : near
+    return { text, hint: ours ?? didYouMean(step) }
   }
   problems.push({ code: 'unknown_handler', path, say })
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeEach, expect, test } from 'vitest'
@@ -97,6 +97,32 @@ test('a program is known by the settings, and is not judged by settings with err
   expect(await run('validate', 'dags/words.yaml')).toMatchObject({ status: 0 })
   write('sluice.yaml', 'prot: 3')
   expect(await run('validate', 'dags/words.yaml')).toMatchObject({ status: 0 })
+})
+
+test.each([
+  ['../steps/count.ts', /unknown_handler/],
+  ['./../steps/count.ts', /no path of a step; .* below the folder of sluice\.yaml/],
+  ['./steps/../../count.ts', /no path of a step/],
+  ['./steps/..ts', /no path of a step/],
+  ['/etc/count.ts', /unknown_handler/],
+  ['./steps/linked.ts', /leads out of the folder of sluice\.yaml/],
+  ['./linked/count.ts', /leads out of the folder of sluice\.yaml/],
+  ['./steps', /no program of that name/],
+  ['./steps/count', /no program of that name .*Did you mean "\.\/steps\/count\.ts"\?/],
+  ['steps/count.ts', /unknown_handler .*Did you mean "\.\/steps\/count\.ts"\?/],
+])('a step named %s is told what a step may be named', async (name, words) => {
+  const outside = mkdtempSync(join(tmpdir(), 'sluice-outside-'))
+  writeFileSync(join(outside, 'count.ts'), STEP)
+  for (const [from, to] of [
+    ['count.ts', 'steps/linked.ts'],
+    ['.', 'linked'],
+  ] as const) {
+    rmSync(join(dir, to), { force: true })
+    symlinkSync(join(outside, from), join(dir, to))
+  }
+  write('dags/words.yaml', document(`outputs: { words: number }, deterministic: { handler: "${name}" }`))
+  expect(await run('validate', 'dags/words.yaml')).toMatchObject({ status: 100, said: expect.stringMatching(words) })
+  rmSync(outside, { recursive: true, force: true })
 })
 
 test('a module that reads its environment when it is loaded finds there what the settings give it', async () => {
