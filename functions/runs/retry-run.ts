@@ -7,6 +7,7 @@ import { compileDag } from '../../shared/compile/compile-dag.ts'
 import type { Block, Dag } from '../../shared/dag/dag.ts'
 import { HANDLERS_BEYOND_PORTS } from '../../shared/dag/handlers.ts'
 import { topologicalOrder, withBlocksAfter } from '../../shared/dag/order.ts'
+import { bindStepsAgain, stepsBound } from '../../shared/document/bind-agents.ts'
 import { Fault } from '../../shared/errors.ts'
 import { targetInputs } from '../../shared/goals/bind-contract.ts'
 import { runInputsRead } from '../../shared/runs/block-inputs.ts'
@@ -70,7 +71,8 @@ async function orderRetry(
   const old = await readPinned(world, run)
   if (old.meta.kind === 'research') throw isQuestion(run)
   if (old.meta.parent !== undefined) throw isChild(run, old.meta.parent.run_id)
-  const bound = await documentOf(world, old, body)
+  const completed = new Set(old.dag.blocks.map(({ id }) => id).filter((id) => isCompleted(old, head, id)))
+  const bound = await documentOf(world, old, completed, body)
   const { dag_hash, scripts } = bound
   requireAuthor(world.settings, principal, [
     ...changesFromRetriedRun(old, dag_hash, world.settings),
@@ -93,7 +95,6 @@ async function orderRetry(
   const began = { dag, context, given: requestKeys(body), made, before: { run, ...old } }
   const told = await givenContext(world, began)
   const { text, parts } = compileDag(dag)
-  const completed = new Set(old.dag.blocks.map(({ id }) => id).filter((id) => isCompleted(old, head, id)))
   const past = { dag: old.dag, context: values.context, overrides: old.meta.overrides, completed }
   const { continues, options } = old.meta
   return {
@@ -140,9 +141,33 @@ async function editedOf(
 }
 
 /** Results of a document that is edited are taken over block by block, as their hashes say. */
-async function documentOf(world: RetryWorld, { dag, meta }: Pinned, body: RetryRunBody) {
+async function documentOf(
+  world: RetryWorld,
+  { dag, meta }: Pinned,
+  completed: ReadonlySet<string>,
+  body: RetryRunBody,
+): Promise<BoundDocument> {
   if (body.dag !== undefined) return bindDocument(world, meta.tenant, body.dag, dag.name)
-  return { dag, dag_hash: meta.dag_hash, scripts: await keptScripts(world, meta.tenant, dag) }
+  const scripts = await keptScripts(world, meta.tenant, dag)
+  return { dag: await withCodeOfToday(world, dag, completed), dag_hash: meta.dag_hash, scripts }
+}
+
+/**
+ * Who retries has mended the code, as often as not. A step that cannot be taken any more is as it was where its block
+ * completed. Fault InvalidInput unknown_step: of another block.
+ */
+async function withCodeOfToday(world: RetryWorld, dag: Dag, completed: ReadonlySet<string>): Promise<Dag> {
+  const bound = stepsBound(dag)
+  if (bound.size === 0) return dag
+  const known = await world.steps.describe([...new Set(bound.values())])
+  for (const [id, name] of bound) {
+    const now = known[name]
+    if (now === undefined || !('problem' in now) || completed.has(id)) continue
+    const hint = now.hint === undefined ? '' : ` ${now.hint}`
+    const message = `Cannot retry: block "${id}" names "${name}", which cannot be taken: ${now.problem.replace(/\.$/, '')}.${hint}`
+    throw new Fault('InvalidInput', 'unknown_step', message)
+  }
+  return bindStepsAgain(dag, known)
 }
 
 /**

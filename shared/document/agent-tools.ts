@@ -6,7 +6,7 @@ import type { Json } from '../text/json.ts'
 import type { Path } from '../text/source-position.ts'
 import { didYouMean, listed, quoted, suggest } from '../text/wording.ts'
 import { BUILTIN_TOOLS, isBuiltinTool } from '../tools/builtin-tools.ts'
-import { type AllowedTools, findMcpServer, isAllowedTool, mcpToolRules } from '../tools/settings.ts'
+import { type AllowedTools, findMcpServer, isAllowedTool, mcpToolRules , readMcpUse } from '../tools/settings.ts'
 import { toolNames } from '../tools/tool-names.ts'
 import { readCondition } from './control-flow.ts'
 import { readToolGates } from './gates.ts'
@@ -90,10 +90,42 @@ function readTool(reading: Reading, given: Json, path: Path): NamelessTool | und
   if (kind !== 'step' && section.config !== undefined) refuseConfig(reading, use, [...path, 'config'])
   const rules = rulesOf(reading, kind, use)
   const { effect = rules.effect, idempotent = rules.idempotent, untrusted = rules.untrusted } = section
+  if (kind === 'mcp') refuseWeaker(reading, { use, effect, idempotent, untrusted }, rules, path)
   const { max_calls, timeout_ms = TOOL_TIMEOUT_MS } = section
   const asked = approval === undefined ? {} : { approval }
   const capped = max_calls === undefined ? {} : { max_calls }
   return { use, kind, effect, idempotent, untrusted, gates, ...asked, ...capped, timeout_ms, config }
+}
+
+type ToolRules = Pick<ToolUse, 'effect' | 'idempotent' | 'untrusted'>
+
+/** A document may take a server's tool for more dangerous than the operator does, never for less. */
+function refuseWeaker(
+  { problems, routing }: Reading,
+  { use, ...said }: ToolRules & Pick<ToolUse, 'use'>,
+  rules: ToolRules,
+  path: Path,
+): void {
+  if (routing === undefined) return
+  const { server, tool } = readMcpUse(use)
+  const weaker = [
+    ...(said.effect === 'read' && rules.effect === 'write'
+      ? [['effect', 'read', `mcp_servers.${server}.effects: { ${tool}: read }`] as const]
+      : []),
+    ...(said.idempotent && !rules.idempotent
+      ? [['idempotent', 'true', `mcp_servers.${server}.idempotent: [${tool}]`] as const]
+      : []),
+    ...(!said.untrusted && rules.untrusted
+      ? [['untrusted', 'false', `mcp_servers.${server}.trust: trusted`] as const]
+      : []),
+  ]
+  for (const [key, value, where] of weaker) {
+    const say: Problem['say'] = ({ place }) => ({
+      text: `${place} is ${value}, which of a server's tool only the operator may say`,
+      hint: `Ask them for ${where} in sluice.yaml, or remove it.`,
+    })
+    problems.push({ code: 'weaker_than_settings', path: [...path, key], say })
+  }
 }
 
 /** What a tool does where the document does not say: of a server's tool only the operator knows. */

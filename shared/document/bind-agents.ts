@@ -170,10 +170,32 @@ function boundToService(block: DeterministicBlock, { services = {} }: Routing): 
   return { ...block, hash: sha256(canonicalJson({ block: block.hash, service: serviceBase(service) })) }
 }
 
+/** The steps and calls that a run's document is bound to, by block. */
+export function stepsBound({ blocks }: Pick<Dag, 'blocks'>): ReadonlyMap<string, string> {
+  const bound = blocks.flatMap((block) =>
+    block.mode === 'deterministic' && block.step !== undefined ? [[block.id, stepName(block)] as const] : [],
+  )
+  return new Map(bound)
+}
+
+/** The document of a run, bound to the code that its steps have now. What is not known stays as it was. */
+export function bindStepsAgain(dag: Dag, steps: KnownSteps): Dag {
+  const blocks = dag.blocks.map((block) => {
+    if (block.mode !== 'deterministic' || block.step === undefined) return block
+    const known = steps[stepName(block)]
+    const isSame = known === undefined || 'problem' in known || known.hash === block.step.hash
+    return isSame ? block : boundToStep(block, steps)
+  })
+  return { ...dag, blocks }
+}
+
+function stepName({ handler, config }: DeterministicBlock): string {
+  return isNativeHandler(handler) ? callNameOf(handler, config) : handler
+}
+
 /** Other code is another block: no kept result of the one is the other's. */
 function boundToStep(block: DeterministicBlock, steps: KnownSteps): Block {
-  const { handler, config } = block
-  const name = isNativeHandler(handler) ? callNameOf(handler, config) : handler
+  const name = stepName(block)
   const known = Object.hasOwn(steps, name) ? steps[name] : undefined
   if (known === undefined || 'problem' in known) return block
   const { kind, hash, effect, stand_in } = known

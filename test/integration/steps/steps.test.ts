@@ -1,3 +1,5 @@
+import { existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { asked, decide, expectVerified } from '../asks/ask-place.ts'
 import { all, module, noneLeft, openStepPlace, type StepPlace, stepBlock } from './step-place.ts'
@@ -135,10 +137,10 @@ describe('steps of a project', () => {
     })
     const run = await place.start({
       name: 'r',
-      blocks: [stepBlock('a', './steps/heeds.ts', { timeout_ms: 1_000, retry: { max_attempts: 1 } })],
+      blocks: [stepBlock('a', './steps/heeds.ts', { timeout_ms: 5_000, retry: { max_attempts: 1 } })],
     })
     const events = await place.ended(run)
-    expect(await place.left('heeded')).toContain('it took longer than timeout_ms 1000')
+    expect(await place.left('heeded')).toContain('it took longer than timeout_ms 5000')
     expect(all(events, 'block:failed')[0]?.data.code).toBe('block_timeout')
   })
 
@@ -198,6 +200,93 @@ describe('steps of a project', () => {
     if (question.type === 'approval:requested') await decide(place, run, question.data, 'approve')
     await place.ended(run)
     expect(await portValue(place, run, 'a', 'text')).toBe('old')
+  })
+
+  test('a program whose files changed under its run is not run; the next run takes them', async () => {
+    place = await openStepPlace(
+      { 'steps/a.sh': `echo '{"text":"old"}'` },
+      { programs: { './steps/a.sh': { exec: ['sh', 'steps/a.sh'], outputs: { text: 'string' } } } },
+    )
+    const dag = { name: 'r', blocks: [stepBlock('a', './steps/a.sh', { approval: { prompt: 'go?' } })] }
+    const approve = async (id: string) => {
+      const question = await place.until(id, ({ type }) => type === 'approval:requested')
+      if (question.type === 'approval:requested') await decide(place, id, question.data, 'approve')
+    }
+    const run = await place.start(dag)
+    await place.until(run, ({ type }) => type === 'approval:requested')
+    place.write('steps/a.sh', `echo '{"text":"new"}'`)
+    await approve(run)
+    const failed = all(await place.ended(run), 'block:failed')[0]?.data
+    expect(failed).toMatchObject({ code: 'step_code_gone', reason: expect.stringContaining('Retry the run') })
+    const { json } = await place.call('retry-run', run, {})
+    const next = (json as unknown as { run_id: string }).run_id
+    await approve(next)
+    await place.ended(next)
+    expect(await portValue(place, next, 'a', 'text')).toBe('new')
+  })
+
+  test('who mends a step and retries its run runs what was mended, and nothing that had completed', async () => {
+    const counted = (text: string) =>
+      module(`appendFileSync(OUT + '/' + call.config.as, 'x'); ${text}`, {
+        more: 'config: z.object({ as: z.string() }),',
+      })
+    place = await openStepPlace({
+      'steps/well.ts': counted(`return { text: 'well' }`),
+      'steps/wrong.ts': counted(`throw new Fail('a mistake')`),
+    })
+    const run = await place.start({
+      name: 'r',
+      blocks: [
+        stepBlock('well', './steps/well.ts', {}, { as: 'well' }),
+        stepBlock('wrong', './steps/wrong.ts', {}, { as: 'wrong' }),
+      ],
+    })
+    await place.ended(run)
+    place.write('steps/wrong.ts', 'export default {{')
+    const refused = await place.call('retry-run', run, {})
+    expect([refused.status, JSON.stringify(refused.json)]).toEqual([400, expect.stringContaining('steps/wrong.ts:1')])
+    place.write('steps/wrong.ts', counted(`return { text: 'mended' }`))
+    const { json } = await place.call('retry-run', run, {})
+    const { run_id: next, reused_expected } = json as unknown as { run_id: string; reused_expected: string[] }
+    expect(reused_expected).toEqual(['well'])
+    expect((await place.ended(next)).at(-1)?.type).toBe('run:completed')
+    expect(await portValue(place, next, 'wrong', 'text')).toBe('mended')
+    expect([await place.left('well'), await place.left('wrong')]).toEqual(['x', 'xx'])
+    await expectVerified(place, next)
+    // Of a step that is gone its result is taken over all the same; what still has to run, runs as it is now.
+    rmSync(join(place.project, 'steps/well.ts'))
+    const again = (await place.call('retry-run', run, {})).json as unknown as { run_id: string }
+    expect((await place.ended(again.run_id)).at(-1)?.type).toBe('run:completed')
+    expect(await place.left('well')).toBe('x')
+  })
+
+  test('a secret that is missing fails the block before anything runs, and no step has one of another', async () => {
+    const looks = module(`return { text: JSON.stringify([call.secrets, process.env]) }`)
+    place = await openStepPlace(
+      {
+        'steps/has.ts': looks,
+        'steps/has-none.ts': looks,
+        'steps/misses.ts': module(`writeFileSync(OUT + '/ran', '')`),
+      },
+      {
+        steps: {
+          './steps/has.ts': { env: { MODE: 'of-one' }, secrets: { API: { env: 'THE_KEY' } } },
+          './steps/misses.ts': { secrets: { API: { env: 'NO_KEY' } } },
+        },
+      },
+      { keys: new Map([['THE_KEY', 'tiger-seven-lamp']]) },
+    )
+    const run = await place.start({
+      name: 'r',
+      blocks: ['has', 'has-none', 'misses'].map((name) => stepBlock(name.replace('-', '_'), `./steps/${name}.ts`)),
+    })
+    const events = await place.ended(run)
+    expect(await portValue(place, run, 'has', 'text')).toContain('tiger-seven-lamp')
+    expect(await portValue(place, run, 'has_none', 'text')).not.toMatch(/tiger-seven-lamp|of-one|THE_KEY/)
+    const failed = all(events, 'block:failed')[0]
+    expect(failed).toMatchObject({ block_id: 'misses', data: { code: 'step_secret_missing' } })
+    expect(failed?.data.reason).toContain('environment variable NO_KEY is not set')
+    expect(existsSync(join(place.out, 'ran'))).toBe(false)
   })
 
   test('goes over a list, an item at a time, and tries one again alone', async () => {
