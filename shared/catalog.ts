@@ -53,7 +53,7 @@ export const FUNCTIONS: readonly FunctionLine[] = [
     name: 'report-step',
     file: 'attempts/report-step.ts',
     serves: 'step',
-    ports: ['runs', 'objects', 'machine', 'outbox'],
+    ports: ['runs', 'objects', 'machine', 'outbox', 'isolate'],
   },
   { name: 'wait-join', file: 'attempts/wait-join.ts', placeholder: 'WaitJoin', ports: ['runs', 'machine'] },
   {

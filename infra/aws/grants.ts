@@ -142,6 +142,7 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   'retry-run': [
     ...APPENDS,
     'runs.count',
+    'runs.getAll',
     'objects.get',
     'objects.put',
     'mcp.key',
