@@ -1,3 +1,4 @@
+import { dirname, sep } from 'node:path'
 import * as z from 'zod'
 import type { SignedTarget } from '../aws/signed-target.ts'
 import type { LocalLogin } from '../place/local-login.ts'
@@ -62,6 +63,8 @@ const EnvironmentSchema = z.object({
   npm_lifecycle_event: z.string().optional(),
   /** Where the person stood who called npm: it runs a script in the folder of the package. */
   INIT_CWD: z.string().optional(),
+  /** That package's package.json. */
+  npm_package_json: z.string().optional(),
   /** And to what npx runs: `exec`, and the program's name in quotes. */
   npm_lifecycle_script: z.string().optional(),
 })
@@ -96,7 +99,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     cursor: read.TERM !== 'dumb' && (read.CI === undefined || read.CI === 'false'),
     logs: read.SLUICE_LOG === 'info',
     ...(isOwnScript(read) && read.INIT_CWD !== undefined && { stands_in: read.INIT_CWD }),
-    command: isNpmScript(read) ? 'npm run -s sluice --' : isNpx(read) ? 'npx sluice' : 'sluice',
+    command: isNpmScript(read) ? npmCommand(read) : isNpx(read) ? 'npx sluice' : 'sluice',
   }
 }
 
@@ -107,10 +110,20 @@ function colorOf({ FORCE_COLOR, NO_COLOR, TERM }: z.output<typeof EnvironmentSch
   return { color: NO_COLOR === undefined && TERM !== 'dumb' }
 }
 
-function isNpmScript({ npm_command, npm_lifecycle_event }: z.output<typeof EnvironmentSchema>): boolean {
-  return (
-    npm_command?.startsWith('run') === true && ['sluice', 'demo', 'demo:research'].includes(npm_lifecycle_event ?? '')
-  )
+function isNpmScript({ npm_command, npm_lifecycle_event = '' }: z.output<typeof EnvironmentSchema>): boolean {
+  return npm_command?.startsWith('run') === true && /^(?:sluice|demo(?::.+)?)$/.test(npm_lifecycle_event)
+}
+
+/** From another folder npm has to be told where the clone is. */
+function npmCommand({ INIT_CWD, npm_package_json }: z.output<typeof EnvironmentSchema>): string {
+  const clone = npm_package_json === undefined ? undefined : dirname(npm_package_json)
+  const isInside = INIT_CWD === undefined || clone === undefined || `${INIT_CWD}${sep}`.startsWith(`${clone}${sep}`)
+  return isInside ? 'npm run -s sluice --' : `npm run -s --prefix ${quotedWord(clone)} sluice --`
+}
+
+/** As a shell reads it as one word. */
+function quotedWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
 /** `npm run sluice` in a clone. A project's script of another name means the project's folder. */

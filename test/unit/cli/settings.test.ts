@@ -30,11 +30,22 @@ describe('readSettings()', () => {
   test('knows how the CLI is typed where npm started it', () => {
     const npm = { npm_command: 'run-script', npm_lifecycle_event: 'sluice' }
     expect(readSettings(npm).command).toBe('npm run -s sluice --')
+    expect(readSettings({ ...npm, npm_lifecycle_event: 'demo:steps' }).command).toBe('npm run -s sluice --')
     expect(readSettings({ ...npm, npm_lifecycle_event: 'test' }).command).toBe('sluice')
     expect(readSettings({ ...npm, npm_command: 'exec' }).command).toBe('sluice')
     const npx = { npm_command: 'exec', npm_lifecycle_event: 'npx', npm_lifecycle_script: "'sluice'" }
     expect(readSettings(npx).command).toBe('npx sluice')
     expect(readSettings({ ...npx, npm_lifecycle_script: "'vitest'" }).command).toBe('sluice')
+  })
+
+  test.each([
+    ['/clones/sluice', '/clones/sluice/brief', 'npm run -s sluice --'],
+    ['/clones/sluice', '/clones/sluice', 'npm run -s sluice --'],
+    ['/clones/sluice', '/clones/sluice-too', 'npm run -s --prefix /clones/sluice sluice --'],
+    ["/ana's clones/sluice", '/work', "npm run -s --prefix '/ana'\\''s clones/sluice' sluice --"],
+  ])('of a clone in %s it is typed in %s as npm finds it', (clone, INIT_CWD, command) => {
+    const npm = { npm_command: 'run', npm_lifecycle_event: 'sluice', npm_package_json: `${clone}/package.json` }
+    expect(readSettings({ ...npm, INIT_CWD }).command).toBe(command)
   })
 
   test('takes info and error for SLUICE_LOG, anything else is a usage error', () => {
