@@ -33,7 +33,7 @@ import { approvedEdits, askedInputs, mayHaveItems } from './inputs.ts'
 import { answerFacts, type Judged, judgeBlock, postGateFailure } from './judge-gates.ts'
 import { giveUpAsked } from './lost-step.ts'
 import { findQuestion, type Iteration, readDecision, requireAnswer } from './question.ts'
-import { keepArtifactsOf } from './step-end.ts'
+import { keepWaivedArtifacts } from './step-end.ts'
 
 /**
  * What is left to do for a block: nothing, a skip, a person's refusal, what follows from an answer, or its work: `next`,
@@ -129,7 +129,7 @@ function refuseAsked(call: BlockCall, ask: OpenQuestion, { code, reason }: No): 
 async function completeWaived(call: BlockCall, ask: OpenQuestion, yes: Yes): Promise<BlockReport> {
   const output = ask.events.findLast((event) => event.type === 'block:output')
   const ref = output?.type === 'block:output' ? output.data.outcome_ref : undefined
-  if (ref !== undefined) await keepArtifactsOf(call, ask.attempt, ref)
+  if (ref !== undefined) await keepWaivedArtifacts(call, ask.attempt, ref)
   const gate_events = waiveGates(call, 'post', ask, yes)
   const verdicts = [...verdictsSoFar(ask.events, 'pre'), ...verdictsSoFar([...ask.events, ...gate_events], 'post')]
   return recordAnswered(call, ask, { ...bareEnd(ask), verdicts, gate_events })

@@ -29,7 +29,7 @@ export function isOnce(block: BlockCall['block']): boolean {
  * The failure of such an attempt. `untried`: attempts before it that used up no try; with as many as may be lost a yes could
  * let nothing begin, so nobody is asked.
  */
-export function lostInWork({ world }: BlockCall, attempt: number, untried: number, why: string): Failure {
+export function failureOfLostWork({ world }: BlockCall, attempt: number, untried: number, why: string): Failure {
   const most = world.settings.safety.max_attempts
   const mayAsk = untried + 1 < most
   const bound = mayAsk ? '' : ` (the ${most} attempts that may be lost were)`
@@ -55,7 +55,7 @@ export async function endLostInWork(
 ): Promise<MachineSignal> {
   const { world } = call
   const { reserved = NOTHING, untried = 0 } = projection ?? {}
-  const failure = lostInWork(call, attempt, untried, 'its function ended without a result')
+  const failure = failureOfLostWork(call, attempt, untried, 'its function ended without a result')
   const { leg } = readOrdinal(call.lane ?? 0)
   const ask = await questionFor(call, { failure, leg, inputs: undefined })
   const { code, reason, feedback } = failure

@@ -15,7 +15,7 @@ import { findNextAttempt } from './claim.ts'
 import { endAttempt, raiseUnlessDone } from './end.ts'
 import { mediaType, numbered } from './handlers/store-artifact.ts'
 import { judgeProduced } from './judge-gates.ts'
-import { isOnce, lostInWork } from './lost-step.ts'
+import { failureOfLostWork, isOnce } from './lost-step.ts'
 import { cacheResult } from './reuse.ts'
 
 /** Seconds, at most, between two looks for a place among the blocks that may run at once. */
@@ -44,7 +44,7 @@ export async function recordOutcome(call: BlockCall, attempt: number, worked: Wo
   const { outcome } = worked
   call.world.log.note?.({ attempt, epoch: call.epoch })
   const claimed = call.lane === undefined ? undefined : await readOwnProjection(call, call.lane)
-  const end = askedIfCutOff(call, await endOf(call, attempt, worked), claimed?.untried)
+  const end = askIfCutOff(call, await endOf(call, attempt, worked), claimed?.untried)
   // What a gate refused is nobody's artifact; what a person is asked about becomes one with their yes.
   if (end.failure === undefined) await keepArtifacts(call, attempt, outcome)
   const { inputs_hash: hash, untried, reserved = NOTHING } = claimed ?? {}
@@ -145,14 +145,14 @@ function failureOf(failure: StepOutcome['failure']): Failure {
 const CUT_OFF: ReadonlySet<string> = new Set(['block_timeout', 'step_crashed', 'step_memory'])
 
 /** Whether another try is left or not: work that may be done once only is made again by a person's yes alone. */
-function askedIfCutOff(call: BlockCall, end: AttemptEnd, untried = 0): AttemptEnd {
+function askIfCutOff(call: BlockCall, end: AttemptEnd, untried = 0): AttemptEnd {
   const { failure, attempt } = end
   if (failure === undefined || !isOnce(call.block) || !CUT_OFF.has(failure.code)) return end
-  return { ...end, failure: lostInWork(call, attempt, untried, failure.reason) }
+  return { ...end, failure: failureOfLostWork(call, attempt, untried, failure.reason) }
 }
 
 /** Of an attempt that people let complete after its gates had asked. */
-export async function keepArtifactsOf(call: BlockCall, attempt: number, outcome_ref: string): Promise<void> {
+export async function keepWaivedArtifacts(call: BlockCall, attempt: number, outcome_ref: string): Promise<void> {
   await keepArtifacts(call, attempt, StepOutcomeSchema.parse(await readObject(call, outcome_ref)))
 }
 

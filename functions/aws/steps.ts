@@ -50,6 +50,6 @@ async function findVersion(client: LambdaClient, FunctionName: string, { name, h
     if (found !== undefined) return found
     Marker = page.NextMarker
   } while (Marker !== undefined)
-  const message = `Cannot run step "${name}": no version of its function has the code this run began with (${hash.slice(0, 12)}). Somebody deleted it: retry the run, which takes the code of today.`
+  const message = `Cannot run step "${name}": no version of its function has the code this run began with (${hash.slice(0, 12)}). Somebody deleted it. Retry the run: a retry takes the code as it is now.`
   throw new Fault('InvalidInput', 'step_not_deployed', message)
 }

@@ -230,7 +230,11 @@ const HEAP_IS_FULL = 'heap out of memory'
 
 function endedAlone({ log }: Work, { exitCode, signalCode }: ChildProcess): Ended {
   if (signalCode === 'SIGABRT' && log.holds(HEAP_IS_FULL)) {
-    return failed('step_memory', 'the process of the step ended for want of memory. Raise memory_mb under steps', false)
+    return failed(
+      'step_memory',
+      'the heap of the step is full. Raise memory_mb under steps in the settings, or work on less at once',
+      false,
+    )
   }
   const seen = signalCode === null ? `exit code ${exitCode}` : `signal ${signalCode}`
   return failed('step_crashed', `the process of the step ended with ${seen} before it had answered`, true)

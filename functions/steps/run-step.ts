@@ -195,7 +195,7 @@ async function* piecesOf(name: string, body: ArtifactBody): AsyncGenerator<strin
   let bytes = 0
   for await (const piece of typeof body === 'string' || body instanceof Uint8Array ? [body] : body) {
     bytes += Buffer.byteLength(piece)
-    if (bytes > most) throw new Error(`artifact "${name}" has more than ${most} bytes, which is what is allowed`)
+    if (bytes > most) throw new Error(`artifact "${name}" has more than the ${most} bytes that are allowed`)
     yield piece
   }
 }
@@ -348,7 +348,7 @@ async function readOutputs(answer: string, { artifacts }: StepProgram): Promise<
     return threw('step_answer', `its answer is no JSON object: it wrote ${seen} (${String(error)})`)
   }
   if (typeof outputs !== 'object' || outputs === null || Array.isArray(outputs)) {
-    return threw('step_answer', 'its answer is JSON, but no object with a value by output')
+    return threw('step_answer', 'its answer is JSON, but no object with a value for each output')
   }
   const kept: Record<string, string> = {}
   for (const entry of await readdir(artifacts, { recursive: true, withFileTypes: true })) {

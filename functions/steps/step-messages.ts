@@ -118,7 +118,7 @@ function readMessage(line: string): FromStep {
   const read = FromStepSchema.safeParse(parsed(line))
   if (read.success) return read.data
   const seen = JSON.stringify(line.slice(0, SHOWN))
-  const message = `the step wrote ${seen} on descriptor 3, which is for what it is called with. Leave it alone, and return an object with a value by output`
+  const message = `the step wrote ${seen} on descriptor 3, on which its process talks with the place. Leave that alone, and return an object with a value for each output`
   throw new Fault('InvalidInput', 'step_answer', message)
 }
 

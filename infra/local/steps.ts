@@ -150,7 +150,7 @@ async function keptModule(folder: string, { name, hash }: StepOrder) {
   try {
     return { module: await readFile(file, 'utf8'), map: await readFile(`${file}.map`, 'utf8') }
   } catch (cause) {
-    const message = `Cannot run step "${name}": the code this run began with (${hash.slice(0, 12)}) is not in the data folder any more. Retry the run: it takes the code of today.`
+    const message = `Cannot run step "${name}": the code this run began with (${hash.slice(0, 12)}) is not in the data folder any more. Retry the run: a retry takes the code as it is now.`
     throw new Fault('InvalidInput', 'step_code_gone', message, { cause })
   }
 }
@@ -158,7 +158,7 @@ async function keptModule(folder: string, { name, hash }: StepOrder) {
 async function sameProgram({ settings }: Parts, cwd: string, project: Project, { name, hash }: StepOrder) {
   const now = project.programHash(name)
   if (now === hash) return { exec: settings.programs[name]?.exec ?? [], cwd }
-  const message = `Cannot run program "${name}": its files have changed since this run began (${hash.slice(0, 12)}, now ${now.slice(0, 12)}). Retry the run: it takes the code of today.`
+  const message = `Cannot run program "${name}": its files have changed since this run began (${hash.slice(0, 12)}, now ${now.slice(0, 12)}). Retry the run: a retry takes the code as it is now.`
   throw new Fault('InvalidInput', 'step_code_gone', message)
 }
 

@@ -1,5 +1,8 @@
 import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { parseSettings } from '../../shared/settings/parse.ts'
 import { openPage } from './follow-page.ts'
 
 const page = openPage('steps.md')
@@ -18,4 +21,12 @@ test.skipIf(!python)('every command of the page about steps does what it says', 
   expect(said('not yet')).toMatch(/it is not there yet[\s\S]*attempt 2 started[\s\S]*completed/)
   expect(said('A line of text')).toMatch(/gave score .*words[\s\S]*Artifact words\.txt/)
   expect(said('not ready')).toContain('exit code 75')
+  expect(said('sluice run log')).toBe('scored\n')
+})
+
+test('its example of settings is one', () => {
+  const text = readFileSync(join(import.meta.dirname, '../../docs/steps.md'), 'utf8')
+  const [, settings = ''] = /^```yaml\n(# sluice\.yaml\n[\s\S]*?)^```$/m.exec(text) ?? []
+  const { programs, steps } = parseSettings(settings, 'sluice.yaml')
+  expect([Object.keys(programs), Object.keys(steps)]).toEqual([['./steps/score.py'], ['./steps/score.py']])
 })

@@ -12,6 +12,7 @@ import { openTestPlace, provider, type TestPlace } from './test-place.ts'
 /** Every name some handler, gate or fan-out looks for, as a run input that fits none of them. */
 const NAMES = [
   ...['file', 'path', 'body', 'table', 'columns', 'content', 'where', 'input', 'text', 'note', 'record', 'model'],
+  ...['rows', 'name', 'id', 'key', 'payload', 'event', 'headers', 'query', 'config', 'files', 'artifacts', 'status'],
   ...['contract', 'claimed_status', 'sources', 'assigned', 'notes', 'item', 'value', 'content_from', 'verification'],
 ] as const
 const HOSTILE = Object.fromEntries(NAMES.map((name) => [name, { type: 'json', default: { taken: name } }]))
@@ -40,6 +41,19 @@ const work = (handler: string, config: object, inputs: object, outputs: object):
 /** One block a handler, its input under a name that is not the handler's own. */
 const CASES: Readonly<Record<string, Work>> = {
   'read-input': { block: work('read-input', { path: 'notes.md' }, {}, { said: 'string' }) },
+  'read-table': { block: work('read-table', { path: 'rows.csv' }, {}, { found: 'json' }) },
+  'read-table of a text': {
+    block: work('read-table', {}, { essay: 'string' }, { found: 'json' }),
+    context: { essay: 'a,b\n1,2\n' },
+  },
+  'write-table': {
+    block: work('write-table', { name: 'out.csv' }, { list: 'json' }, { ref: 'artifact' }),
+    context: { list: ROWS },
+  },
+  'send-event': {
+    block: work('send-event', { name: 'said' }, { essay: 'string' }, { woken: 'number' }),
+    context: { essay: 'mine' },
+  },
   'write-artifact': {
     block: work('write-artifact', { name: 'out.md' }, { essay: 'string' }, { ref: 'artifact' }),
     context: { essay: 'mine' },
@@ -84,6 +98,7 @@ beforeAll(async () => {
   })
   open = await openTestPlace({ providers: { probe } }, { pipelines: { tasks: { dag: 'dag', gates: [] } } })
   writeFileSync(join(open.folder, 'notes.md'), 'what is written')
+  writeFileSync(join(open.folder, 'rows.csv'), 'a,b\n1,2\n')
 })
 afterAll(() => open.close())
 

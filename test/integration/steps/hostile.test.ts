@@ -84,7 +84,7 @@ const HOSTILE: Readonly<Record<string, readonly [string, { readonly code: string
   ],
   'writes messages nobody knows on the channel': [
     module(`writeFileSync(3, '{"type":"log","level":"loud","text":7}\\n'); await never()`),
-    { code: 'step_answer', says: 'on descriptor 3, which is for what it is called with' },
+    { code: 'step_answer', says: 'on descriptor 3, on which its process talks with the place' },
   ],
   'says a line without end on the channel': [
     module(`for (let i = 0; i < 200; i += 1) writeFileSync(3, 'x'.repeat(65536)); await never()`),
@@ -109,7 +109,7 @@ const HOSTILE: Readonly<Record<string, readonly [string, { readonly code: string
       `async function* endless() { for (;;) { yield Buffer.alloc(1_048_576); await new Promise(setImmediate) } }
        await call.artifacts.write('endless', endless())`,
     ),
-    { code: 'step_failed', says: 'artifact "endless" has more than 67108864 bytes' },
+    { code: 'step_failed', says: 'artifact "endless" has more than the 67108864 bytes that are allowed' },
   ],
   'writes artifacts without end': [
     module(`for (let i = 0; ; i += 1) await call.artifacts.write('a' + i, '')`),
@@ -150,7 +150,7 @@ const HOSTILE: Readonly<Record<string, readonly [string, { readonly code: string
     module(
       `writeFileSync(3, '{"type":"returned","outputs":{"text":' + '['.repeat(100_000) + ']'.repeat(100_000) + '}}\\n'); await never()`,
     ),
-    { code: 'step_answer', says: 'on descriptor 3, which is for what it is called with' },
+    { code: 'step_answer', says: 'on descriptor 3, on which its process talks with the place' },
   ],
   'returns what is no object': [
     module(`return ['text']`),
@@ -188,7 +188,7 @@ const PROGRAMS: Readonly<
     { code: 'step_answer', says: 'its answer is no JSON object: it wrote "it is done"' },
   ],
   'answers nothing': [['true'], { code: 'step_answer', says: 'it wrote nothing' }],
-  'answers a list': [['echo', '[1]'], { code: 'step_answer', says: 'no object with a value by output' }],
+  'answers a list': [['echo', '[1]'], { code: 'step_answer', says: 'no object with a value for each output' }],
   'answers 1 GB': [
     ['sh', '-c', 'yes | head -c 1000000000'],
     { code: 'step_answer', says: 'its answer is longer than 4194304 bytes' },

@@ -225,6 +225,32 @@ describe('steps of a project', () => {
     expect(await portValue(place, next, 'a', 'text')).toBe('new')
   })
 
+  test('a step is given the inputs of its block, and none of the run that has the name of another', async () => {
+    place = await openStepPlace(
+      {
+        'steps/a.ts': module(`return { text: JSON.stringify(call.inputs) }`, {
+          inputs: 'own: z.string(), other: z.string().optional(), list: z.array(z.string()).default([])',
+        }),
+        'steps/a.sh': `read -r given; echo "{\\"text\\":\\"$(echo "$given" | grep -o '"inputs":{[^}]*}' | tr -d '"')\\"}"`,
+      },
+      { programs: { './steps/a.sh': { exec: ['sh', 'steps/a.sh'], outputs: { text: 'string' } } } },
+    )
+    const given = { own: { type: 'string', default: 'mine' } }
+    const run = await place.start({
+      name: 'r',
+      inputs: { other: { type: 'json', default: { taken: 1 } }, list: { type: 'json', default: 7 } },
+      blocks: [
+        stepBlock('a', './steps/a.ts', { inputs: given }),
+        stepBlock('b', './steps/a.sh', { inputs: given }),
+        stepBlock('c', './steps/a.ts', { foreach: { items: ['x'], as: 'own' } }),
+      ],
+    })
+    expect((await place.ended(run)).at(-1)?.type).toBe('run:completed')
+    expect(await portValue(place, run, 'a', 'text')).toBe('{"own":"mine","list":[]}')
+    expect(await portValue(place, run, 'b', 'text')).toBe('inputs:{own:mine}')
+    expect(await portValue(place, run, 'c', 'text')).toEqual(['{"own":"x","list":[]}'])
+  })
+
   test('who mends a step and retries its run runs what was mended, and nothing that had completed', async () => {
     const counted = (text: string) =>
       module(`appendFileSync(OUT + '/' + call.config.as, 'x'); ${text}`, {
