@@ -1,3 +1,4 @@
+import type { ToolCall } from '../../shared/agents/agent-items.ts'
 import { runChanges } from '../../shared/approvals/find-run-changes.ts'
 import type { ApprovalPolicy } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
@@ -10,6 +11,7 @@ import { isWhenTrue } from '../../shared/runs/skip-rules.ts'
 import { usedByEvent } from '../../shared/runs/usage-cost.ts'
 import { sha256 } from '../../shared/text/hash.ts'
 import { canonicalJson } from '../../shared/text/json.ts'
+import { safeOneLine } from '../../shared/text/redact.ts'
 import type { World } from '../../shared/world.ts'
 import { readRounds } from '../attempts/agents/read-rounds.ts'
 import type { BlockCall, OpenQuestion } from '../attempts/block-call.ts'
@@ -217,6 +219,8 @@ function lostWords(call: BlockCall, { attempt, events }: OpenQuestion): string {
   const began = events.find(({ type }) => type === 'step:started')
   const newest = events.findLast(({ type }) => type === 'step:progress')
   const key = callKey({ ...call, lane: ordinal({ ...readOrdinal(lane), phase: PHASE.begun }) }, attempt, 0)
+  const tool = call.acting?.call
+  if (tool !== undefined) return lostCallWords(call, tool, asked?.type === 'block:asked' ? asked.data.reason : '', key)
   const [of, others] =
     item === undefined
       ? ['', '']
@@ -228,6 +232,18 @@ function lostWords(call: BlockCall, { attempt, events }: OpenQuestion): string {
     `- the newest it said of itself: ${progressWords(newest)}`,
     `- its key, by which a service may know it: ${key}`,
     `A yes lets it be done again, as attempt ${attempt + 1}.${others} A no fails the block (step_effect_unknown).`,
+  ].join('\n')
+}
+
+/** The same of a call that an agent made. */
+function lostCallWords({ block, acting }: BlockCall, { n, tool, args }: ToolCall, reason: string, key: string): string {
+  const place = `call ${n} of turn ${(acting?.turn ?? 0) + 1} of block "${block.id}"`
+  return [
+    `The agent called ${tool.use} (${place}), and what came of it was lost. Nobody knows whether it was done; look before you answer.`,
+    `- with ${safeOneLine(canonicalJson(args), 600)}`,
+    `- ${reason}`,
+    `- its key, by which a service may know it: ${key}`,
+    'A yes makes the call again. A no tells the agent that nobody knows.',
   ].join('\n')
 }
 

@@ -44,7 +44,7 @@ const UNKNOWN_EFFECT: ReadonlySet<string> = new Set(['mcp_answer_lost', 'block_t
 /** The failure of a call that may be done once only and whose answer nobody heard: a person is asked before it is made again. */
 export function askedIfUnheard(call: BlockCall, attempt: number, failure: Failure): Failure {
   if (call.acting === undefined || !isOnce(call.block) || !UNKNOWN_EFFECT.has(failure.code)) return failure
-  return lostInWork(call, attempt, call.meter.claim?.untried ?? 0, failure.reason)
+  return failureOfLostWork(call, attempt, call.meter.claim?.untried ?? 0, failure.reason)
 }
 
 /** Records that it was lost: a person is asked, or, where nobody can be, the block fails. What the machine does then. */
