@@ -10,7 +10,7 @@ import { leafChecks } from './check-composition.ts'
 import type { CheckResult, Gate, GateFacts } from './gate.ts'
 import { GATE_LIMITS, isModulePath, modulePathProblem } from './gate-module.ts'
 import type { GatePorts } from './gate-ports.ts'
-import { findGate, gateTypes } from './registry.ts'
+import { findAnyGate, findGate, gateTypes } from './registry.ts'
 
 type Check = GateUse['check']
 type Params = Readonly<Record<string, Json>>
@@ -220,7 +220,7 @@ function pinnedVersion(module: unknown): string | undefined {
 
 /** The gate of a check that was parsed with a module: the module is in the check, by its hash. */
 export function gateOfCheck(check: Check): Gate<unknown> | undefined {
-  return findGate(check.type) ?? (isModulePath(check.type) ? { ...PARSED, type: check.type } : undefined)
+  return findAnyGate(check.type) ?? (isModulePath(check.type) ? { ...PARSED, type: check.type } : undefined)
 }
 
 /** What a module's gate is once its parameters are read. Those that were not throw, and the check is an error. */

@@ -57,7 +57,7 @@ const FAMILIES: Readonly<Record<string, readonly Gate<unknown>[]>> = {
   Safety: [noSecrets, noPii, urlAllowList, promptInjectionHeuristics, language],
   Grounding: [quoteVerbatim, citationExists, citationCoverage, numbersInEvidence],
   Model: [isRefusal, finishReason, llmReview],
-  Ops: [artifactExists, tokens, freshness, webhook, refuse],
+  Ops: [artifactExists, tokens, freshness, webhook],
   'Names of other systems': [portNotEmpty, portMatches, portMinLength, portType, expr],
 }
 
@@ -65,9 +65,14 @@ const BY_TYPE: ReadonlyMap<string, Gate<unknown>> = new Map(
   Object.values(FAMILIES).flatMap((gates) => gates.map((gate) => [gate.type, gate])),
 )
 
-/** The gate of that type name; undefined = there is none. */
+/** The gate of that type name, as documents may use it; undefined = there is none. */
 export function findGate(type: string): Gate<unknown> | undefined {
   return BY_TYPE.get(type)
+}
+
+/** The same with those that no document names: what stands in the way of an agent's call is told as a verdict. */
+export function findAnyGate(type: string): Gate<unknown> | undefined {
+  return type === refuse.type ? refuse : BY_TYPE.get(type)
 }
 
 /** Every type name a check may have. */

@@ -48,6 +48,9 @@ interface EventRow<T extends EventType> {
   readonly metric?: string | ((data: EventData<T>) => Readonly<Record<string, number>>)
 }
 
+const NO_PROVIDERS: ReadonlySet<string> = new Set(['wait', 'agent'])
+const NOT_COUNTED: Readonly<Record<string, number>> = {}
+
 type EventOf<T extends EventType> = Extract<RunEvent, { readonly type: T }>
 
 /** Names of colours, by what they mean. */
@@ -114,9 +117,8 @@ const EVENT_ROWS: { readonly [T in EventType]: EventRow<T> } = {
     },
     fold: foldOutput,
     used: ({ tokens_in, tokens_out, ...price }) => ({ tokens_in, tokens_out, ...priceIn(price) }),
-    // Days that a block waited are no time of a provider.
-    metric: ({ provider, latency_ms }): Readonly<Record<string, number>> =>
-      provider === 'wait' ? {} : { provider_ms: latency_ms },
+    // Days that a block waited are no time of a provider, nor is that of all turns and calls of an agent together.
+    metric: ({ provider, ...said }) => (NO_PROVIDERS.has(provider) ? NOT_COUNTED : { provider_ms: said.latency_ms }),
   },
   'block:gate': {
     words: ({ data: { gate, type, phase, status, reason, version } }) => {

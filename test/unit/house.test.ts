@@ -44,7 +44,7 @@ const within =
 const FLOORS: Readonly<Record<string, readonly string[]>> = {
   shared: [
     'errors.ts limits.ts text auth ports services table',
-    'goals dag steps tools graph research providers prompts gates runs',
+    'goals dag steps tools graph research providers prompts gates runs agents',
     'document catalog.ts compile plan approvals slack telemetry webhooks settings',
     'routes.ts api console invariants views world.ts',
   ].flatMap((names) => names.split(' ')),
