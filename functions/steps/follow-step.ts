@@ -18,6 +18,7 @@ import {
 import type { Json } from '../../shared/text/json.ts'
 import { safeOneLine } from '../../shared/text/redact.ts'
 import { shortRedacted } from '../../shared/text/short-text.ts'
+import { jsonProblem, MAX_DEPTH } from '../../shared/text/strict-json.ts'
 import { watchProcesses } from './process-tree.ts'
 import { openStepLog, type StepLogBook } from './step-log.ts'
 import { type FromStep, readMessages, type ToStep } from './step-messages.ts'
@@ -271,6 +272,15 @@ async function hear(work: Work, channel: Duplex, tell: (message: ToStep) => void
 }
 
 function returned(outputs: Readonly<Record<string, Json>>): Ended {
+  // Its process has looked at it, unless it is not what wrote this: nothing here walks what nests without end.
+  const deep = Object.entries(outputs).find(([, value]) => jsonProblem(value)?.code === 'json_too_deep')
+  if (deep !== undefined) {
+    return failed(
+      'step_outputs',
+      `what the step returned nests too deep: ${deep[0]}, more than ${MAX_DEPTH} levels`,
+      true,
+    )
+  }
   const bytes = Buffer.byteLength(JSON.stringify(outputs))
   if (bytes > STEP_LIMITS.answer_bytes) {
     const reason = `what the step returned has ${bytes} bytes; at most ${STEP_LIMITS.answer_bytes} are allowed. Write large bodies as artifacts`

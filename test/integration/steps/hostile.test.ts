@@ -146,11 +146,11 @@ const HOSTILE: Readonly<Record<string, readonly [string, { readonly code: string
     module(`return { text: { toJSON() { throw new Error('not me') } } }`, ANY),
     { code: 'step_failed', says: 'the step: Error: not me' },
   ],
-  'returns a hundred thousand brackets, past all checks': [
+  'returns thousands of brackets, past all checks': [
     module(
-      `writeFileSync(3, '{"type":"returned","outputs":{"text":' + '['.repeat(100_000) + ']'.repeat(100_000) + '}}\\n'); await never()`,
+      `writeFileSync(3, '{"type":"returned","outputs":{"text":' + '['.repeat(20_000) + ']'.repeat(20_000) + '}}\\n'); await never()`,
     ),
-    { code: 'step_answer', says: 'on descriptor 3, on which its process talks with the place' },
+    { code: 'step_outputs', says: 'what the step returned nests too deep: text, more than 64 levels' },
   ],
   'returns what is no object': [
     module(`return ['text']`),
