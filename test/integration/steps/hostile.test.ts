@@ -125,15 +125,6 @@ const HOSTILE: Readonly<Record<string, readonly [string, { readonly code: string
     ),
     { code: 'step_failed', says: 'the place waits for none' },
   ],
-  'names a file of the machine as an artifact': [
-    module(
-      `const { symlinkSync } = await import('node:fs')
-       const file = process.env.TMPDIR + '/link'
-       symlinkSync('/etc/passwd', file)
-       writeFileSync(3, JSON.stringify({ type: 'write', id: 1, name: 'a', file }) + '\\n'); await call.artifacts.write('b', 'b')`,
-    ),
-    { code: 'step_failed', says: 'a file outside the folder of this attempt' },
-  ],
   'returns a big integer': [
     module(`return { text: 10n }`, ANY),
     { code: 'step_outputs', says: 'what it returned is no JSON: text is a bigint' },
@@ -306,6 +297,26 @@ describe('a step that', () => {
     expect(log).toMatchObject({ cut: true, lines: 300_001, tail: expect.arrayContaining(['row 299999']) })
     expect(all(events, 'step:progress').length).toBeLessThanOrEqual(18)
     expect(await place.place.world.runs.artifacts({ tenant: 'main', run_id: run })).toHaveLength(1)
+  })
+
+  test('names a file of the machine as an artifact has none of it', async () => {
+    place.write(
+      'steps/names.ts',
+      module(
+        `const { symlinkSync } = await import('node:fs')
+         const file = process.env.TMPDIR + '/link'
+         symlinkSync('/etc/passwd', file)
+         for (const one of [file, '/etc/passwd']) {
+           writeFileSync(3, JSON.stringify({ type: 'write', id: 777, name: 'stolen', file: one }) + '\\n')
+         }
+         await call.artifacts.write('own.txt', 'own')
+         return { text: 'x' }`,
+      ),
+    )
+    const { run, failed } = await endOf('./steps/names.ts')
+    expect(failed).toBeUndefined()
+    const kept = await place.place.world.runs.artifacts({ tenant: 'main', run_id: run })
+    expect(kept.map(({ name }) => name)).toEqual(['own.txt'])
   })
 
   test('listens to a port does so until its attempt ends', async () => {
