@@ -4,7 +4,7 @@ import type { ActingBlock } from './agent-items.ts'
 import { TURN_PORT } from './turn-record.ts'
 
 /** Handler of a call that is made over a port: of a server's tool, or of one of ours. */
-export const TOOL_HANDLER = 'tool'
+const TOOL_HANDLER = 'tool'
 
 /** What an item of a block that acts has of its block: everything but what only the whole has. */
 function itemPart(block: ActingBlock) {

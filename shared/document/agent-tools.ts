@@ -1,4 +1,4 @@
-import type { Acting, ToolApproval, ToolGate, ToolUse } from '../dag/dag.ts'
+import type { Acting, ToolApproval, ToolUse } from '../dag/dag.ts'
 import { STEP_PATH } from '../dag/handlers.ts'
 import { LIMITS } from '../limits.ts'
 import type { Problem } from '../text/document-problems.ts'
@@ -231,8 +231,3 @@ const ANY_NAME = new (class extends Map<string, unknown> {
     return true
   }
 })()
-
-/** Whether a gate of a tool judges what came back. */
-export function gatesOf(gates: readonly ToolGate[], after: boolean): readonly ToolGate[] {
-  return gates.filter((gate) => gate.after === after)
-}
