@@ -185,7 +185,10 @@ async function runProcess(work: Work, report: Report): Promise<Ended | 'supersed
   work.place.signal?.addEventListener('abort', leave, { once: true })
   if (work.place.signal?.aborted === true) leave()
   const watch = watchProcesses(child.pid, equipment.memory_mb, (mb) => over.resolve(tooMuchMemory(mb, equipment)))
-  void hear(work, channel, tell).then(resolve, (error: unknown) => resolve(notStarted(error)))
+  void hear(work, channel, tell).then(resolve, (error: unknown) => {
+    // It ended without having read all that it was told: how, its exit says.
+    if (!isReset(error)) resolve(notStarted(error))
+  })
   void closed.then(() => setTimeout(() => resolve(endedAlone(work, child)), 100))
   for (const stream of [child.stdout, child.stderr]) void work.log.follow(stream).catch(() => undefined)
   tell(runMessage(order, equipment, folder))
@@ -199,6 +202,10 @@ async function runProcess(work: Work, report: Report): Promise<Ended | 'supersed
   await Promise.race([closed, delay(STEP_LIMITS.grace_ms)])
   if (ended !== 'superseded') await looking.idle()
   return ended
+}
+
+function isReset(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ECONNRESET'
 }
 
 /** Says it to the step once; two seconds later that is how it ended, whatever it does. */

@@ -104,8 +104,8 @@ async function isMarked(pid: number, marks: AttemptMarks): Promise<boolean> {
 }
 
 /**
- * Ends all that a process started, its own and of their own groups and sessions, and not the process itself. At once: it is called
- * by the process that ends.
+ * Ends all that a process started, in whatever group and session, and not the process itself. At once: whose parent has ended
+ * is nobody's.
  */
 export function killDescendants(pid: number): void {
   for (const one of descendants(pid)) kill(one)

@@ -63,15 +63,14 @@ function writeWaiting(): void {
   if (first === waiting.length) [waiting, first] = [[], 0]
   const lines = now.map((one) => `${typeof one === 'string' ? one : JSON.stringify(one)}\n`)
   if (lines.length > 0) channel.write(lines.join(''), writeWaiting)
-  else if (isOver) end(0)
 }
 
-let isOver = false
-
-/** Says the last word and ends once it is written; what the step left running ends with it. */
+/**
+ * Says the last word. Who hears it ends this process with all it started: one that ends by itself, with words to it unread,
+ * takes its own last ones along (ECONNRESET).
+ */
 function finish(message: FromStep): void {
   tell(message)
-  isOver = true
 }
 
 /** With all that it started: what a step leaves behind ends with it. */

@@ -3,7 +3,7 @@ import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { kill, killMarked, type ProcessWatch, streamsOf } from './process-tree.ts'
+import { kill, killDescendants, killMarked, type ProcessWatch, streamsOf } from './process-tree.ts'
 import type { StepContainer, StepProgram } from './step-messages.ts'
 
 /** What a place gives a step besides its order. */
@@ -77,6 +77,7 @@ export interface StepProcess {
 /** Ends the group, and on Linux what left it: whatever still bears a mark of this attempt. `watch`: of its processes. */
 export async function killAll({ child: { pid }, folder, marks }: StepProcess, watch?: ProcessWatch): Promise<void> {
   if (pid === undefined) return
+  killDescendants(pid)
   kill(-pid)
   await killMarked({ ...(await marks), watch, folder, variable: `${MARK}=${basename(folder)}` })
 }

@@ -319,6 +319,19 @@ describe('a step that', () => {
     expect(kept.map(({ name }) => name)).toEqual(['own.txt'])
   })
 
+  test('does not wait for what it asked is heard all the same', async () => {
+    place.write(
+      'steps/hurries.ts',
+      module(
+        `for (let i = 0; i < 100; i += 1) void call.artifacts.write('a' + i, 'x').catch(() => undefined)
+         const until = Date.now() + 300
+         while (Date.now() < until) if (Date.now() % 50 === 0) await new Promise(setImmediate)
+         return { text: 'x' }`,
+      ),
+    )
+    for (let time = 0; time < 3; time += 1) expect((await endOf('./steps/hurries.ts')).failed).toBeUndefined()
+  })
+
   test('listens to a port does so until its attempt ends', async () => {
     place.write(
       'steps/listens.ts',
