@@ -169,6 +169,19 @@ export const GALLERY: readonly GalleryEntry[] = [
     artifact: 'tickets.csv',
   },
   {
+    name: 'order-follow-up',
+    title: 'An order, until it may leave',
+    about:
+      'Trade: it waits for its payment, then lets the time pass in which it can be cancelled; whoever does not pay in time is reminded.',
+    shows: [
+      '`mode: wait` for an event with a key and a `match`, with a time-out that is no failure, and for a time ([dag.md](dag.md#wait)).',
+      'An event that a block sends, and that `sluice event send` or EventBridge might as well.',
+      'Branches by what came.',
+    ],
+    command: 'run start dags/order-follow-up.yaml',
+    artifact: 'packing-slip.txt',
+  },
+  {
     name: 'name-translations',
     title: 'Is every country name translated, and only once?',
     about:

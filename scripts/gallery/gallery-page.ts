@@ -72,6 +72,7 @@ const FEATURES: readonly (readonly [name: string, uses: (dag: Dag) => boolean])[
   ['deterministic', some(({ mode }) => mode === 'deterministic')],
   ['research', some(({ mode }) => mode === 'research')],
   ['child', some(({ mode }) => mode === 'dag')],
+  ['wait', some(({ mode }) => mode === 'wait')],
   ['approval', some(({ mode, approval }) => mode === 'approval' || approval !== undefined)],
   ['quorum', some(({ approval }) => (approval?.quorum ?? 1) > 1)],
   ['pre-gates', some(({ pre_gates }) => pre_gates.length > 0)],

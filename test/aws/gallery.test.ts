@@ -23,6 +23,7 @@ test.each([
   ['dependency-review', 'dependency-review.md', '# Review of 24 packages'],
   ['city-quality', 'reports/city-quality.md', '70.7 percent of the rows pass every rule'],
   ['ticket-table', 'tickets.csv', "T-208;2026-11-05;errors;false;true;600;birch;'-5 degrees are read as a text"],
+  ['order-follow-up', 'packing-slip.txt', 'Order A-1042, paid: 84.5. It may leave.'],
   ['ticket-triage', 'queues.md', '- T-101 (acme), urgent, answered'],
 ])(
   '%s runs to its end and leaves %s as in every other place',

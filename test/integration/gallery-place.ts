@@ -74,6 +74,8 @@ export async function openGallery() {
     start,
     toEnd,
     eventsOf,
+    /** An event of outside. */
+    send: (event: object) => call('/api/events', event),
     run: async (name: string, inputs: object = {}, decision: 'approve' | 'reject' = 'approve') =>
       toEnd(await start(name, inputs), decision),
     close: async () => {

@@ -346,6 +346,40 @@ describe('ticket-table', () => {
   })
 })
 
+describe('order-follow-up', () => {
+  const unpaid = (order: string) => ({ order, paid_at_once: 'no' })
+
+  test('waits for the payment and for its time, then writes the slip', async () => {
+    const { end, events, artifact } = await gallery.run('order-follow-up')
+    expect(end.type).toBe('run:completed')
+    expect(await artifact('packing-slip.txt')).toBe('Order A-1042, paid: 84.5. It may leave.\n')
+    expect(types(events, 'remind')).toEqual(['block:skipped'])
+    const [waits, woken] = ['block:waiting', 'block:woken'].map((type) =>
+      events.find((event) => event.type === type && event.block_id === 'cancellable'),
+    )
+    expect(Date.parse(woken?.at ?? '') - Date.parse(waits?.at ?? '')).toBeGreaterThanOrEqual(2_000)
+  })
+
+  test('takes no payment of another order, and none that is too small', async () => {
+    const id = await gallery.start('order-follow-up', unpaid('B-1'))
+    await expect.poll(async () => types(await gallery.eventsOf(id), 'paid')).toContain('block:waiting')
+    const pay = (key: string, amount: number) => gallery.send({ name: 'payment.received', key, payload: { amount } })
+    expect(await pay('B-2', 84.5)).toMatchObject({ woken: 0 })
+    expect(await pay('B-1', 84.4)).toMatchObject({ woken: 0 })
+    expect(await pay('B-1', 90)).toMatchObject({ woken: 1 })
+    const { end, artifact } = await gallery.toEnd(id)
+    expect(end.type).toBe('run:completed')
+    expect(await artifact('packing-slip.txt')).toContain('Order B-1, paid: 90.')
+  })
+
+  test('reminds who does not pay in time', { tags: ['thorough'] }, async () => {
+    const { end, events, artifact } = await gallery.run('order-follow-up', unpaid('B-3'))
+    expect(end.type).toBe('run:completed')
+    expect(await artifact('reminder.txt')).toBe('Order B-3: we have not seen the 84.5 yet.\n')
+    expect(types(events, 'cancellable')).toEqual(['block:skipped'])
+  })
+})
+
 describe('ticket-reply', () => {
   test('quotes the section whose code the ticket names', async () => {
     const { end, events } = await gallery.run('ticket-reply')

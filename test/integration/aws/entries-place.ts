@@ -22,13 +22,15 @@ interface Wanted {
   readonly table: string
   readonly aws: DynamoDBClientConfig
   readonly stores: PortOpeners
+  /** Calls of machines under way at once, as an account has a limit; the others wait. */
+  readonly at_once?: number
 }
 
 /**
  * Every function of the catalog behind its Lambda entry, with exactly the ports of its line: objects, machine, outbox,
  * waker, providers and inputs of AWS over the wire, and the stores that are handed in.
  */
-export async function startEntries({ table, aws, stores }: Wanted) {
+export async function startEntries({ table, aws, stores, at_once = Number.POSITIVE_INFINITY }: Wanted) {
   const isolate = createIsolate()
   const runtime = installLambdaRuntime()
   const functions: Record<string, EmulatedFunction> = {}
@@ -36,7 +38,8 @@ export async function startEntries({ table, aws, stores }: Wanted) {
   const called: string[] = []
   const s3 = await startS3()
   const lambda = await startLambda({ functions, timeoutMs: 300_000 })
-  const states = await startStepFunctions({ invoke: (arn, payload) => lambda.invoke(arn, payload) })
+  const turns = takeTurns(at_once)
+  const states = await startStepFunctions({ invoke: (arn, payload) => turns(() => lambda.invoke(arn, payload)) })
   const openers: PortOpeners = {
     objects: (core) => openObjects(core, s3.config),
     machine: (core) => openMachine(core, states.aws, aws),
@@ -92,6 +95,22 @@ export async function startEntries({ table, aws, stores }: Wanted) {
       await s3.close()
       await isolate.close()
     },
+  }
+}
+
+function takeTurns(most: number) {
+  const waiting: (() => void)[] = []
+  let now = 0
+  return async <T>(work: () => Promise<T>): Promise<T> => {
+    if (now >= most) await new Promise<void>((resolve) => waiting.push(resolve))
+    else now += 1
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next === undefined) now -= 1
+      else next()
+    }
   }
 }
 

@@ -24,7 +24,7 @@ beforeAll(async () => {
   table = await dynamodb.createTable()
   const { aws } = dynamodb
   const stores: PortOpeners = { runs: (core) => openRunStore(core, aws), waits: (core) => openWaits(core, aws) }
-  place = await startEntries({ table, aws, stores })
+  place = await startEntries({ table, aws, stores, at_once: 20 })
 })
 afterAll(async () => {
   await place.close()
