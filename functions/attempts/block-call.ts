@@ -210,9 +210,9 @@ export function callKey({ run, lane_key, epoch, lane }: BlockCall, attempt: numb
 }
 
 /** The child run of one attempt of this block, whether it is there yet or not. */
-export function childRunKey({ run, block, epoch }: BlockCall, attempt: number): RunKey {
+export function childRunKey({ run, block, item, epoch }: BlockCall, attempt: number): RunKey {
   const { tenant, run_id } = run
-  return { tenant, run_id: childRunId(tenant, { run_id, block: block.index, epoch, attempt }) }
+  return { tenant, run_id: childRunId(tenant, { run_id, block: block.index, item, epoch, attempt }) }
 }
 
 /**

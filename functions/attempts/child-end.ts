@@ -19,7 +19,7 @@ import { type BlockCall, childRunKey, wasClaimedWithChild } from './block-call.t
 import { type BlockReport, reportBlock, retryBlock } from './block-report.ts'
 import { findNextAttempt } from './claim.ts'
 import { endAttempt, raiseUnlessDone } from './end.ts'
-import { resolveBlockInputs } from './inputs.ts'
+import { attemptInputs } from './inputs.ts'
 import { judgeProduced } from './judge-gates.ts'
 
 /** Seconds, at most, between two looks for a place among the blocks that may run at once. */
@@ -81,7 +81,7 @@ async function childAttemptEnd(call: BlockCall, attempt: number): Promise<Attemp
     const output = { outputs: {}, ...facts, latency_ms }
     return { attempt, output, verdicts: [], gate_events: [], failure: childFailed(run.run_id, child) }
   }
-  const inputs = await resolveBlockInputs(call)
+  const inputs = await attemptInputs(call)
   const produced = { ...checkOutputs(child.values, block.outputs), facts }
   return judgeProduced(call, attempt, inputs.values, produced, latency_ms)
 }

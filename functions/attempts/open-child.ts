@@ -21,7 +21,7 @@ import { readDocument } from '../runs/documents.ts'
 import { pinTools } from '../runs/pin-tools.ts'
 import { prepareResearchRun, RESEARCH_DEADLINE_SEC } from '../runs/prepare-research-run.ts'
 import { prepareStartValues } from '../runs/start-values.ts'
-import { advanceBlock, failBlockOnFault } from './advance.ts'
+import { advanceLane, failBlockOnFault } from './advance.ts'
 import { type Failure, toFailure } from './attempt-outcome.ts'
 import { type BlockCall, type BlockInputs, childRunKey, wasClaimedWithChild } from './block-call.ts'
 import { type BlockReport, reportBlock, reportRecorded, retryBlock } from './block-report.ts'
@@ -38,6 +38,8 @@ const InputSchema = z.strictObject({
   block: z.string().min(1),
   token: z.string().min(1),
   e: z.int().min(0).optional(),
+  /** A call of an agent. */
+  item: z.int().min(0).optional(),
 })
 
 /**
@@ -58,7 +60,7 @@ export const handler = functionHandler({
 async function isAwaiting(call: BlockCall, token: string, host: HostContext): Promise<boolean> {
   const open = (now: BlockCall, undecided: boolean) => tryChild(now, token, undecided, host.signal)
   try {
-    const report = await failBlockOnFault(call, host, () => advanceBlock(call, open))
+    const report = await failBlockOnFault(call, host, () => advanceLane(call, open))
     return report.state === 'running'
   } catch (error) {
     // The state that waits knows neither RetryBlock nor AskPerson: `_close_<id>` finds the same and raises it.

@@ -1,3 +1,4 @@
+import { isActing } from '../../shared/agents/agent-items.ts'
 import { asksPeople } from '../../shared/approvals/governed-blocks.ts'
 import type { Block, Dag } from '../../shared/dag/dag.ts'
 import { blocksBefore } from '../../shared/dag/order.ts'
@@ -44,12 +45,18 @@ type Found = Map<string, ChildDocument | undefined>
 
 async function documentsBelow(reader: Reader, dag: Dag, found: Found, above: readonly string[]) {
   const children: Record<string, ChildDocument> = {}
-  for (const block of dag.blocks) {
-    if (block.mode !== 'dag') continue
-    const child = await documentOf(reader, block.dag.name, found, above)
-    if (child !== undefined) children[block.dag.name] = child
+  for (const name of dag.blocks.flatMap(documentsNamed)) {
+    const child = await documentOf(reader, name, found, above)
+    if (child !== undefined) children[name] = child
   }
   return children
+}
+
+/** What a block runs as a child, or its agent may. */
+function documentsNamed(block: Block): readonly string[] {
+  if (block.mode === 'dag') return [block.dag.name]
+  const tools = isActing(block) ? block.agent.acting.tools : []
+  return tools.flatMap(({ kind, use }) => (kind === 'dag' ? [use.slice('dag.'.length)] : []))
 }
 
 /** One that stands above itself says nothing new of itself. */

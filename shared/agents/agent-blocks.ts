@@ -33,13 +33,17 @@ export interface CallToMake {
   readonly fields?: Block['inputs']
 }
 
-/** A call that is tried again: at most twice, and only where that cannot do anything twice. */
 const CALL_RETRY: RetryPolicy = {
-  max_attempts: 3,
+  max_attempts: 1,
   backoff: 'exponential',
   delay_ms: 1_000,
   max_delay_ms: 30_000,
   jitter: 'full',
+}
+
+/** A call is tried again where that cannot do anything twice; of a server's tool only what was never sent is. */
+function triesOf({ kind, effect, idempotent }: ToolUse): number {
+  return kind === 'mcp' || effect === 'read' || idempotent ? 3 : 1
 }
 
 /** One call as a block: its inputs are the arguments, and its gates those that the document puts before and behind the tool. */
@@ -56,7 +60,7 @@ export function callBlock(block: ActingBlock, tool: ToolUse, { args, obstacles, 
     outputs: outputsOfTool(tool),
     pre_gates: [...obstacles.map(obstacleGate), ...gates(false)],
     post_gates: gates(true),
-    retry: CALL_RETRY,
+    retry: { ...CALL_RETRY, max_attempts: triesOf(tool) },
     timeout_ms: tool.timeout_ms,
   }
   if (tool.kind === 'dag') {

@@ -437,6 +437,17 @@ function refuseCache({ problems }: Reading, block: Mapping, path: Path, { handle
 function checkBeside(reading: Reading, block: Mapping, path: Path, work: Work | undefined): void {
   if (work?.mode === 'deterministic') refuseCache(reading, block, path, work)
   if (work?.mode === 'wait') refuseItems(reading, block, path, work.wait)
+  if (work?.mode === 'ai' && work.agent.acting !== undefined) refuseListOfAgents(reading, block, path)
+}
+
+/** Turns and calls are items of their block: it has no room for those of a list. */
+function refuseListOfAgents({ problems }: Reading, block: Mapping, path: Path): void {
+  if (block.foreach === undefined) return
+  const say: Problem['say'] = ({ who }) => ({
+    text: `${who} has "foreach", which does not go with "agent.tools"`,
+    hint: 'Put the agent into a document of its own, and let each item be a run of that: a tool dag.NAME, or a step that starts it.',
+  })
+  problems.push({ code: 'mode_mismatch', path: [...path, 'foreach'], on: 'key', say })
 }
 
 /** Each item would have an address of its own, and the list it comes from is not known before the run. */

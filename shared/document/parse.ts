@@ -82,10 +82,18 @@ export function stepsNamed(given: string | object): readonly string[] {
   if (typeof given === 'string' && !/\.\/|\b(?:lambda|aws|container)\b/.test(given)) return []
   const read = typeof given === 'string' ? readYaml(given) : readObject(given)
   const blocks: unknown = read.ok && isMapping(read.source.value) ? read.source.value.blocks : undefined
-  const handlers = (Array.isArray(blocks) ? blocks : []).map((block: unknown) => {
-    return isMapping(block) && isMapping(block.deterministic) ? nameOfWork(block.deterministic) : undefined
+  const named = (Array.isArray(blocks) ? blocks : []).flatMap((block: unknown) => {
+    if (!isMapping(block)) return []
+    return [...(isMapping(block.deterministic) ? [nameOfWork(block.deterministic)] : []), ...stepsOfAgent(block.agent)]
   })
-  return [...new Set(handlers.filter((name) => name !== undefined))]
+  return [...new Set(named.filter((name) => name !== undefined))]
+}
+
+/** Those an agent may call. */
+function stepsOfAgent(agent: unknown): readonly string[] {
+  const tools = isMapping(agent) && Array.isArray(agent.tools) ? agent.tools : []
+  const uses = tools.map((tool: unknown) => (isMapping(tool) ? tool.use : tool))
+  return uses.filter((use): use is string => typeof use === 'string' && STEP_PATH.test(use))
 }
 
 function nameOfWork({ handler, config }: Readonly<Record<string, unknown>>): string | undefined {

@@ -7,6 +7,7 @@ import { eventPosition } from '../runs/run-fold.ts'
 import type { BlockState } from '../runs/run-store-items.ts'
 import { upstreamSkipReason } from '../runs/skip-rules.ts'
 import { defineInvariant } from './invariant.ts'
+import { judgedBlock } from './judged-block.ts'
 
 /**
  * The states of a block, and those of an attempt a person is asked about: `asked`, `answered` (or so by items, which
@@ -224,11 +225,15 @@ export const attempts = defineInvariant({
   of: 'log',
   needs: ['events', 'dag'],
   check({ events, dag, max_attempts = HIGHEST_CAP }) {
-    const tries = new Map(dag.blocks.map(({ id, retry }) => [id, Math.max(1, retry.max_attempts)]))
+    const blocks = new Map(dag.blocks.map((block) => [block.id, block]))
+    const tries = (pass: Pass) => {
+      const block = blocks.get(pass.block_id)
+      return block === undefined ? 1 : Math.max(1, judgedBlock(pass, block).retry.max_attempts)
+    }
     return passesOf(events).flatMap((pass) => [
       ...numberProblems(pass),
       ...lossProblems(pass, max_attempts),
-      ...tryProblems(pass, Math.min(tries.get(pass.block_id) ?? 1, max_attempts)),
+      ...tryProblems(pass, Math.min(tries(pass), max_attempts)),
     ])
   },
 })

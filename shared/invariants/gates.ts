@@ -1,6 +1,4 @@
-import { callBlock, turnBlock } from '../agents/agent-blocks.ts'
-import { type ActingBlock, isActing } from '../agents/agent-items.ts'
-import { toolNamed, unknownTool } from '../agents/transcript.ts'
+import { isActing } from '../agents/agent-items.ts'
 import type { Block, GateUse } from '../dag/dag.ts'
 import { composeVerdicts } from '../gates/compose-verdicts.ts'
 import type { GateFacts } from '../gates/gate.ts'
@@ -10,11 +8,11 @@ import { withFileTexts } from '../gates/read-facts.ts'
 import { ownValues } from '../runs/block-inputs.ts'
 import { type Pass, passesOf, passName } from '../runs/block-passes.ts'
 import type { EventData, RunEvent } from '../runs/event.ts'
-import { itemBlock } from '../runs/foreach.ts'
 import { sha256 } from '../text/hash.ts'
 import { canonicalJson } from '../text/json.ts'
-import { isToolGate, TOOL_GATES } from '../tools/tool-gates.ts'
+import { isToolGate } from '../tools/tool-gates.ts'
 import { defineInvariant, type RunParts } from './invariant.ts'
+import { judgedBlock } from './judged-block.ts'
 import { type RecordedParts, recordedInputs, recordedValues } from './reconstruct-inputs.ts'
 
 export const gatesBeforeCompletion = defineInvariant({
@@ -28,7 +26,7 @@ export const gatesBeforeCompletion = defineInvariant({
       const block = blocks.get(pass.block_id)
       const done = pass.events.find(({ type }) => type === 'block:completed')
       if (block === undefined || done === undefined) return twiceProblems(pass)
-      return [...twiceProblems(pass), ...gateProblems(pass, judgedAs(block, pass), done)]
+      return [...twiceProblems(pass), ...gateProblems(pass, judgedBlock(pass, block), done)]
     })
   },
 })
@@ -48,10 +46,6 @@ function twiceProblems(pass: Pass): readonly string[] {
     seen.add(key)
     return twice ? [`${passName(pass)}: event ${event.seq} judges gate "${event.data.gate}" again`] : []
   })
-}
-
-function judgedAs(block: Block, pass: Pass): Block {
-  return judgedBlock(pass, block)
 }
 
 function gateProblems(pass: Pass, block: Block, { seq, attempt }: RunEvent): readonly string[] {
@@ -167,30 +161,6 @@ function useOf(pass: Pass, block: Block, { gate, phase }: Judged['data']): GateU
   // What stands in the way of a call is found before its gates are judged; they only tell it.
   if (pass.item !== undefined && isActing(block) && isToolGate(gate)) return undefined
   return (phase === 'pre' ? judged.pre_gates : judged.post_gates).find(({ name }) => name === gate)
-}
-
-function judgedBlock(pass: Pass, block: Block): Block {
-  if (pass.item === undefined) return block
-  if (isActing(block)) return agentItemBlock(pass, block)
-  return block.foreach === undefined ? block : itemBlock(block, block.foreach)
-}
-
-/** A turn, or a call with what stood in its way, which its verdicts tell. */
-function agentItemBlock({ events }: Pass, block: ActingBlock): Block {
-  const started = events.find((event) => event.type === 'block:started')
-  const name = started?.type === 'block:started' ? started.data.call?.tool : undefined
-  if (name === undefined) return turnBlock(block)
-  const own = new Set<string>(TOOL_GATES)
-  const obstacles = new Map(
-    events.flatMap((event) => {
-      if (event.type !== 'block:gate' || !own.has(event.data.gate) || event.attempt !== events.at(-1)?.attempt)
-        return []
-      const { gate, reason } = event.data
-      return [[gate, { name: gate, reason, on_fail: 'ask' as const }] as const]
-    }),
-  )
-  const tool = toolNamed(block.agent.acting, name) ?? unknownTool(name)
-  return callBlock(block, tool, { args: {}, obstacles: [...obstacles.values()] })
 }
 
 function looksAtTheClock({ check }: GateUse, facts: GateFacts): boolean {

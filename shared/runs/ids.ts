@@ -33,10 +33,11 @@ export function approvalId(runId: string, block: number, epoch: number): string 
 /** The child run of one attempt of a block: who opens it again finds it (docs/adr/0024). */
 export function childRunId(
   tenant: string,
-  parent: { run_id: string; block: number; epoch: number; attempt: number },
+  parent: { run_id: string; block: number; item?: number | undefined; epoch: number; attempt: number },
 ): string {
-  const { run_id, block, epoch, attempt } = parent
-  return runIdOfKey(tenant, 'child', `${run_id}/${block}/${epoch}/${attempt}`)
+  const { run_id, block, item, epoch, attempt } = parent
+  const lane = item === undefined ? String(block) : `${block}.${item}`
+  return runIdOfKey(tenant, 'child', `${run_id}/${lane}/${epoch}/${attempt}`)
 }
 
 /**

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { DispatchAnswer, DispatchRequest } from '../../../shared/providers/provider.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
@@ -450,5 +452,77 @@ describe('a run that goes on from a turn of another', () => {
       status: 422,
       json: { code: 'turns_without_agent' },
     })
+  })
+})
+
+describe('a tool that is a document', () => {
+  const brief = (blocks: readonly object[]) => JSON.stringify({ name: 'brief', inputs: { topic: 'string' }, blocks })
+  const answers = {
+    id: 'say',
+    mode: 'deterministic',
+    outputs: { words: 'string' },
+    deterministic: { handler: 'transform', config: { expression: '"All about " & inputs.topic' } },
+  }
+
+  test('runs as a child of its own, whose outputs the model is told', async () => {
+    const { place, asked } = await scripted((turn) =>
+      turn === 0
+        ? {
+            calls: [
+              ['dag__brief', { topic: 'bees' }],
+              ['dag__brief', { topic: 'ants' }],
+            ],
+          }
+        : 'Done.',
+    )
+    writeFileSync(join(place.folder, 'brief.yaml'), brief([answers]))
+    const id = await place.start(document({ tools: ['dag.brief'] }), started)
+    expect((await place.ended(id)).at(-1)).toMatchObject({ type: 'run:completed' })
+    const told = toldOf(asked[1])
+    expect(told.call_0_0).toMatchObject({ is_error: false, text: 'All about bees' })
+    expect(told.call_0_1).toMatchObject({ is_error: false, text: 'All about ants' })
+    await expectSound(place, id)
+  })
+
+  test('that fails is an error of the tool', async () => {
+    const gate = { name: 'no', check: { type: 'contains', port: 'words', values: ['wasps'] }, on_fail: 'fail' }
+    const { place, asked } = await scripted((turn) =>
+      turn === 0 ? { calls: [['dag__brief', { topic: 'bees' }]] } : 'Done.',
+    )
+    writeFileSync(join(place.folder, 'brief.yaml'), brief([{ ...answers, post_gates: [gate] }]))
+    const id = await place.start(document({ tools: ['dag.brief'] }), started)
+    expect((await place.ended(id)).at(-1)).toMatchObject({ type: 'run:completed' })
+    expect(toldOf(asked[1]).call_0_0).toMatchObject({ is_error: true })
+    await expectSound(place, id)
+  })
+
+  test('goes on after a kill, as the same child', async () => {
+    const approval = { id: 'ask', mode: 'approval', approval: { prompt: 'Go on?' }, depends: 'say.succeeded' }
+    const { place, asked } = await scripted((turn) =>
+      turn === 0 ? { calls: [['dag__brief', { topic: 'bees' }]] } : 'Done.',
+    )
+    writeFileSync(join(place.folder, 'brief.yaml'), brief([answers, approval]))
+    const id = await place.start(document({ tools: ['dag.brief'] }), started)
+    const begun = await place.until(id, ({ type, item }) => type === 'block:started' && item === 1)
+    const child = begun.type === 'block:started' ? (begun.data.child ?? '') : ''
+    await place.until(child, ({ type }) => type === 'approval:requested')
+    await place.kill()
+    expect(await decided(place, child, { decision: 'approve' })).toBe(200)
+    expect((await place.ended(id)).at(-1)).toMatchObject({ type: 'run:completed' })
+    expect(toldOf(asked[1]).call_0_0).toMatchObject({ is_error: false })
+    await expectSound(place, id)
+  })
+
+  test('is stopped with its agent', async () => {
+    const approval = { id: 'ask', mode: 'approval', approval: { prompt: 'Go on?' }, depends: 'say.succeeded' }
+    const { place } = await scripted(() => ({ calls: [['dag__brief', { topic: 'bees' }]] }))
+    writeFileSync(join(place.folder, 'brief.yaml'), brief([answers, approval]))
+    const id = await place.start(document({ tools: ['dag.brief'] }), started)
+    const begun = await place.until(id, ({ type, item }) => type === 'block:started' && item === 1)
+    const child = begun.type === 'block:started' ? (begun.data.child ?? '') : ''
+    await place.until(child, ({ type }) => type === 'approval:requested')
+    expect((await place.call('stop-run', id, {})).status).toBe(200)
+    expect((await place.ended(child)).at(-1)).toMatchObject({ type: 'run:cancelled' })
+    await expectSound(place, id)
   })
 })
