@@ -180,29 +180,30 @@ function questionOf({ block }: BlockStop, head: Head, epoch: number, at: string)
   return { approval: { id, was: asked, set: { ...asked, status: 'cancelled', decided_at: at } } }
 }
 
-/** A block asks one thing at a time: for its dispatch, or in the middle of an attempt. */
-function openQuestion(block: Block, { approvals }: Head, epoch: number): readonly [string, HeadApproval | undefined] {
-  const open = Object.entries(approvals).find(([id, { block: of, status }]) => {
+/** The first question about the block; calls of its agent may each have one. */
+function openQuestion(block: Block, head: Head, epoch: number): readonly [string, HeadApproval | undefined] {
+  return openQuestions(block, head, epoch)[0] ?? ['', undefined]
+}
+
+function openQuestions(block: Block, { approvals }: Head, epoch: number): readonly (readonly [string, HeadApproval])[] {
+  return Object.entries(approvals).filter(([id, { block: of, status }]) => {
     return of === block.index && status === 'pending' && approvalEpoch(id) === epoch
   })
-  return open ?? ['', undefined]
 }
 
 function owedByStop({ block }: BlockStop, head: Head, epoch: number, at: string): readonly OutboxEntry[] {
-  const [id, asked] = openQuestion(block, head, epoch)
-  const child = head.children[String(block.index)]
-  const answer = { id: `token-${id}`, at, kind: 'send_token', approval_id: id } as const
-  const stop = {
-    id: `child-${block.index}`,
-    at,
-    kind: 'stop_child',
-    child: child ?? '',
-    cause: `block "${block.id}" was stopped`,
-  } as const
+  const answers = openQuestions(block, head, epoch).map(
+    ([id]) => ({ id: `token-${id}`, at, kind: 'send_token', approval_id: id }) as const,
+  )
+  const cause = `block "${block.id}" was stopped`
+  const children = Object.entries(head.children).flatMap(([lane, child]) => {
+    if (laneOwner(lane)?.block !== block.index) return []
+    return [{ id: `child-${lane}`, at, kind: 'stop_child', child, cause } as const]
+  })
   const waits = stoppedWaits(block, head, epoch).map(
     (wait) => ({ id: `wait-${wait}`, at, kind: 'answer_wait', wait }) as const,
   )
-  return [...(asked === undefined ? [] : [answer]), ...(child === undefined ? [] : [stop]), ...waits]
+  return [...answers, ...children, ...waits]
 }
 
 /** Of the block, or of its items: the machine waits for their tokens, and must not wait for their time. */

@@ -526,3 +526,24 @@ describe('a tool that is a document', () => {
     await expectSound(place, id)
   })
 })
+
+describe('a block that is stopped alone', () => {
+  test('leaves none of its agent behind: calls that ask, and children', async () => {
+    const ask = { id: 'ask', mode: 'approval', approval: { prompt: 'Go on?' } }
+    const { place } = await scripted(() => ({ calls: [write('a.md'), write('b.md'), ['dag__asks', {}]] }))
+    writeFileSync(join(place.folder, 'asks.yaml'), JSON.stringify({ name: 'asks', blocks: [ask] }))
+    const tools = [{ use: 'artifact.write', approval: true }, 'dag.asks']
+    const id = await place.start(document({ tools }), started)
+    const begun = await place.until(id, ({ type, item }) => type === 'block:started' && item === 3)
+    const child = begun.type === 'block:started' ? (begun.data.child ?? '') : ''
+    await place.until(child, ({ type }) => type === 'approval:requested')
+    await place.until(id, ({ seq }) => seq > 0)
+    await expect
+      .poll(async () => (await place.events(id)).filter(({ type }) => type === 'approval:requested'))
+      .toHaveLength(2)
+    expect((await place.call('stop-run', id, { block_id: 'act' })).status).toBe(200)
+    expect((await place.ended(id)).at(-1)).toMatchObject({ type: 'run:failed' })
+    expect((await place.ended(child)).at(-1)).toMatchObject({ type: 'run:cancelled' })
+    await expectSound(place, id)
+  })
+})
