@@ -56,7 +56,8 @@ async function runShown(words: readonly string[], cwd: string): Promise<readonly
 
 /** What happened to the run; that a block started, worked and ended well is the picture's to say. */
 function isTelling(line: string): boolean {
-  if (line.startsWith('In a browser:')) return false
+  // Each comes with its request: a stranger deploys it first, or not.
+  if (line.startsWith('In a browser:') || line.startsWith('!! Not a ')) return false
   return !/^ +[\d.]+ s {2}(.*: (?:started|completed|attempt \d+ started)$|.* gave |.*: gate .* passed|run of )/.test(
     line,
   )

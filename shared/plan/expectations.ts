@@ -1,3 +1,4 @@
+import { type ActingBlock, isActing } from '../agents/agent-items.ts'
 import type { Block, Dag } from '../dag/dag.ts'
 import { Fault } from '../errors.ts'
 import { LIMITS } from '../limits.ts'
@@ -36,7 +37,20 @@ export function expectedItems({ id, foreach }: Block, { items }: Expectations): 
 }
 
 /** Items at most: the limit, where the list comes from a run. */
-export function mostItems({ foreach }: Block): number {
+/** Calls of one turn that are reckoned with. */
+const CALLS_A_TURN = 4
+
+/** Turns of an agent that calls tools, as nothing else is known. */
+export function expectedTurns({ agent }: ActingBlock): number {
+  return Math.min(3, agent.acting.max_turns)
+}
+
+export function mostItems(block: Block): number {
+  const { foreach } = block
+  if (isActing(block)) {
+    const { max_turns } = block.agent.acting
+    return max_turns + Math.min(max_turns * CALLS_A_TURN, LIMITS.agent_calls)
+  }
   if (foreach === undefined) return 0
   return typeof foreach.items === 'string' ? LIMITS.foreach_items : foreach.items.length
 }

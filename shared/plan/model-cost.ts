@@ -1,3 +1,4 @@
+import { isActing } from '../agents/agent-items.ts'
 import { type BounceModule, bounceModules } from '../dag/bounce-modules.ts'
 import type { Block, Dag, GateUse } from '../dag/dag.ts'
 import { findAgent, type Routing } from '../document/bind-agents.ts'
@@ -6,7 +7,7 @@ import { findGate } from '../gates/registry.ts'
 import { REVIEW_SYSTEM } from '../prompts/block.ts'
 import { callsModel, modelPriceAt } from '../providers/model-prices.ts'
 import { costMicros, maxOutputTokens } from './call-estimate.ts'
-import { type Expectations, expectedItems } from './expectations.ts'
+import { type Expectations, expectedItems, expectedTurns } from './expectations.ts'
 
 interface CallCost {
   readonly block: string
@@ -134,17 +135,18 @@ function answersOf(block: Block, { tries, items }: Times, routing: Routing): rea
   const own = (agent.system ?? '').length + (agent.prompt ?? block.name).replace(/\{\{[^{}]*\}\}/g, '').length
   const tokens_in = prompted(own, Object.keys(block.inputs).length)
   const repairs = block.strict_output ? block.contract_repair_attempts : 0
-  const high = items * tries * (1 + repairs)
+  const [turns, most] = isActing(block) ? [expectedTurns(block), block.agent.acting.max_turns] : [1, 1 + repairs]
+  const high = items * tries * most
   return [agent, ...(agent.fallback ?? [])].map((one, place) => {
     const found = findAgent(one, routing)
     const { provider, model } = found.ok ? found : one
-    const usual = place === 0 ? items : 0
+    const usual = place === 0 ? items * turns : 0
     return {
       block: block.id,
       work: place === 0 ? 'answer' : 'fallback',
       provider,
       model,
-      calls: { low: usual, expected: usual, high },
+      calls: { low: place === 0 ? items : 0, expected: usual, high },
       tokens_in,
       tokens_out: upTo(ANSWER, maxOutputTokens(one.model_params)),
     }

@@ -1,3 +1,4 @@
+import { type ActingBlock, isActing } from '../agents/agent-items.ts'
 import type { Machine, State } from '../compile/asl.ts'
 import { type CompiledDag, compileDag } from '../compile/compile-dag.ts'
 import { bounceModules } from '../dag/bounce-modules.ts'
@@ -11,7 +12,7 @@ import { compiledMachines, machinesToSimulate } from './compiled-machines.ts'
 import { runCost, type StepWork } from './cost.ts'
 import { criticalPath, dagWidth } from './critical-path.ts'
 import { joinReasons } from './dag-graph.ts'
-import { checkExpectations, type Expectations, expectedItems, mostItems } from './expectations.ts'
+import { checkExpectations, type Expectations, expectedItems, expectedTurns, mostItems } from './expectations.ts'
 import {
   bytesWithArns,
   countStateEvents,
@@ -89,11 +90,14 @@ function simulate(dag: Dag, compiled: CompiledDag, expectations: Expectations, m
   const { blocks } = dag
   const byId = new Map(blocks.map((block) => [block.id, block]))
   const modules = bounceModules(blocks)
+  const rounds = new Map<string, number>()
   return simulateMachine(machinesToSimulate(compiled), {
     seconds: (id) => secondsOf(id, expectations, byId.get(id)),
     items: (id) => {
       const block = byId.get(id)
-      return block === undefined ? 0 : expectedItems(block, expectations)
+      if (!isActing(block)) return block === undefined ? 0 : expectedItems(block, expectations)
+      rounds.set(id, (rounds.get(id) ?? 0) + 1)
+      return (rounds.get(id) ?? 0) > expectedRounds(block) ? 0 : 1
     },
     bounces: () => 0,
     sinks: (module) => modules.find(({ key }) => key === module)?.sinks ?? [],
@@ -121,6 +125,7 @@ function secondsOf(id: string, { durations, default_duration }: Expectations, bl
 function blockSeconds(block: Block, expectations: Expectations): number {
   const seconds = secondsOf(block.id, expectations, block)
   const { foreach } = block
+  if (isActing(block)) return expectedRounds(block) * seconds
   if (foreach === undefined) return seconds
   return Math.ceil(expectedItems(block, expectations) / foreach.max_concurrency) * seconds
 }
@@ -142,7 +147,8 @@ function isStep(block: Block): block is Extract<Block, { mode: 'deterministic' }
 /** A child run, and a step, work in functions of their own; nothing works while a block waits. */
 function workSeconds(block: Block, expectations: Expectations): number {
   if (isStep(block) || opensChild(block.mode) || block.mode === 'wait') return 0
-  const times = block.foreach === undefined ? 1 : expectedItems(block, expectations)
+  const once = isActing(block) ? expectedRounds(block) : 1
+  const times = block.foreach === undefined ? once : expectedItems(block, expectations)
   return times * secondsOf(block.id, expectations, block)
 }
 
@@ -201,6 +207,10 @@ function factsOf(dag: Dag): BudgetFacts {
       const block = byId.get(id)
       return block === undefined ? 0 : mostItems(block)
     },
+    most_rounds: (id) => {
+      const block = byId.get(id)
+      return isActing(block) ? 2 * block.agent.acting.max_turns * block.retry.max_attempts : 0
+    },
     most_bounces: (module) => bounces[module] ?? 0,
     judged: isJudged(dag),
   }
@@ -216,6 +226,8 @@ interface BudgetFacts {
   readonly tries: (block: string) => number
   /** Items of a foreach at most. */
   readonly most_items: (block: string) => number
+  /** Rounds of an agent that calls tools, at most: each turn is one, and its calls another. */
+  readonly most_rounds: (block: string) => number
   /** Bounces of a module at most. */
   readonly most_bounces: (module: number) => number
   /** The run is judged by more than its blocks. */
@@ -262,11 +274,19 @@ function repeatModule(
   row: readonly { readonly name: string; events: number }[],
   { Choices }: Extract<State, { Type: 'Choice' }>,
   close: State | undefined,
-  { most_bounces }: BudgetFacts,
+  { most_bounces, most_rounds }: BudgetFacts,
 ): boolean {
   const first = row.findIndex(({ name }) => name === Choices[0]?.Next)
   if (first === -1 || close?.Type !== 'Task') return false
-  const passes = 1 + most_bounces(readTask(close).module ?? 0)
+  const { module = 0, phase, block = '' } = readTask(close)
+  if (phase === 'items') {
+    // What is inside a Map was counted once for all rounds.
+    const rounds = most_rounds(block)
+    for (const step of row.slice(first))
+      step.events += rounds * (step.name.startsWith('_map_') ? MAP_EVENTS : step.events)
+    return true
+  }
+  const passes = 1 + most_bounces(module)
   for (const step of row.slice(first)) step.events *= passes
   return true
 }
@@ -275,7 +295,7 @@ function stateBudget(state: State, previous: State | undefined, facts: BudgetFac
   const events = countStateEvents(state)
   if (state.Type === 'Parallel') return state.Branches.reduce((sum, branch) => sum + rowBudget(branch, facts), events)
   if (state.Type === 'Map') {
-    const block = previous?.Type === 'Task' ? readTask(previous).block : undefined
+    const block = previous?.Type === 'Task' ? readTask(previous).block : agentOfMap(state.ItemProcessor.StartAt)
     const items = block === undefined ? 0 : facts.most_items(block)
     return events + items * (ITEM_EVENTS + rowBudget(state.ItemProcessor, facts))
   }
@@ -291,6 +311,12 @@ function taskBudget(state: Extract<State, { Type: 'Task' }>, events: number, { t
 }
 
 const WAIT_EVENTS = 2
+const MAP_EVENTS = 4
+
+/** The Map of an agent stands behind a Choice; its items begin at `_kind_<id>`. */
+function agentOfMap(start: string): string | undefined {
+  return start.startsWith('_kind_') ? start.slice('_kind_'.length) : undefined
+}
 
 /** A limit a larger DAG of this kind would meet, and how far it is. */
 interface PlannedLimit {
@@ -348,12 +374,21 @@ function assumptionsOf({ blocks }: Dag, expectations: Expectations): readonly st
     'nothing fails, nothing is skipped, no bounce is taken; states and calls take no time',
     ...aboutBlocks(`${default_duration} s, as nothing else was said`, untold),
     ...aboutBlocks('people decide at once', asked),
+    ...aboutBlocks(
+      'an agent makes one call in each of its first two turns, and answers in the third',
+      blocks.filter(isActing),
+    ),
     ...aboutBlocks('the list comes from the run: one item is counted', unknown),
     ...aboutBlocks('a child run, whose own transitions and costs are not counted', children),
     ...aboutBlocks('waits, which takes its time and costs nothing meanwhile', blocks.filter(isWait)),
     ...blocks.flatMap((block) => aboutAddresses(block, blocks)),
     ...aboutBlocks('a research run that finds its answer at once; only its costs are counted', chains),
   ]
+}
+
+/** A turn, its call, and so on to the last turn. */
+function expectedRounds(block: ActingBlock): number {
+  return 2 * expectedTurns(block) - 1
 }
 
 function isWait({ mode }: Block): boolean {

@@ -154,7 +154,10 @@ type Act = (walk: Walk, frame: Frame, call: TaskCall) => void
 
 const ACTS: Readonly<Record<string, Act>> = {
   RunBlock(walk, frame, call) {
-    if (call.phase === 'items') frame.items = walk.outcomes.items(call.block ?? '')
+    if (call.phase === 'items') {
+      frame.items = walk.outcomes.items(call.block ?? '')
+      Object.assign(frame, { yes: frame.items > 0, choice: 0 })
+    }
     if (call.phase === 'open') Object.assign(frame, { yes: true, choice: 0 })
     if (call.phase === undefined) work(walk, frame, call)
     else goOn(walk, frame)
