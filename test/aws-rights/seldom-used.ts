@@ -69,6 +69,11 @@ export const SELDOM_USED: Readonly<Record<string, readonly string[]>> = {
     '* exchange s3:ListBucket',
     '* grants s3:GetObject',
   ],
+  'Documents of children and retries name tools of servers too; an agent searches a graph that is published.': [
+    '* mcp.key secretsmanager:GetSecretValue',
+    'run-block search.read dynamodb:GetItem',
+    'run-block search.read s3:GetObject',
+  ],
   'A step that works for longer than its tests do says so; what it says that is too large for an event is kept.': [
     'report-step machine.beat states:SendTaskHeartbeat',
     'report-step objects.put s3:PutObject',

@@ -131,4 +131,12 @@ test('sixty turns, each a function of its own: none of ours waits for the next',
   const turns = events.filter(({ type, item }) => type === 'block:completed' && item !== undefined && item % 100 === 0)
   expect(turns).toHaveLength(TURNS)
   await expectSound(id)
+  const body = { from_block: 'act', keep_turns: TURNS - 2, say: 'Be quick.' }
+  const { status, json } = await caller.call('POST', `/api/dag/runs/${id}/retry`, body)
+  expect(status).toBe(201)
+  const fork = String((json as { run_id?: unknown }).run_id)
+  const after = await caller.until(fork, isEnd)
+  expect(after.at(-1)).toMatchObject({ type: 'run:completed' })
+  expect(after.filter(({ type, item }) => type === 'block:completed' && (item ?? 1) % 100 === 0)).toHaveLength(2)
+  await expectSound(fork)
 }, 240_000)
