@@ -201,6 +201,7 @@ export const FUNCTIONS: readonly FunctionLine[] = [
   { name: 'list-runs', file: 'api/list-runs.ts', ports: ['runs'] },
   { name: 'get-run', file: 'api/get-run.ts', ports: ['runs', 'objects'] },
   { name: 'get-block', file: 'api/get-block.ts', ports: ['runs', 'objects'] },
+  { name: 'get-transcript', file: 'api/get-transcript.ts', ports: ['runs', 'objects'] },
   { name: 'get-run-graph', file: 'api/get-run-graph.ts', ports: ['runs', 'objects'] },
   { name: 'replay-run', file: 'api/replay-run.ts', ports: ['runs'] },
   { name: 'record-run', file: 'api/record-run.ts', ports: ['runs', 'objects'] },

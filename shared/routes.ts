@@ -38,6 +38,7 @@ export const ROUTES: readonly RouteLine[] = [
   { method: 'GET', path: '/api/dag/approvals', name: 'list-approvals', scope: 'runs:read' },
   { method: 'GET', path: RUN, name: 'get-run', scope: 'runs:read' },
   { method: 'GET', path: `${RUN}/blocks/{block_id}`, name: 'get-block', scope: 'runs:read' },
+  { method: 'GET', path: `${RUN}/blocks/{block_id}/transcript`, name: 'get-transcript', scope: 'runs:read' },
   { method: 'GET', path: `${RUN}/graph`, name: 'get-run-graph', scope: 'runs:read' },
   { method: 'GET', path: `${RUN}/replay`, name: 'replay-run', scope: 'runs:read' },
   { method: 'GET', path: `${RUN}/recording`, name: 'record-run', scope: 'runs:read' },

@@ -1,3 +1,4 @@
+import { isActing } from '../../shared/agents/agent-items.ts'
 import { type BlockAttempt, type BlockCallAnswer, GET_BLOCK } from '../../shared/api/run-data-routes.ts'
 import type { Block } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
@@ -9,6 +10,7 @@ import { foldRun } from '../../shared/runs/fold-run.ts'
 import { approvalEpoch } from '../../shared/runs/ids.ts'
 import type { BlockFold, RunFold, StepFold } from '../../shared/runs/run-fold.ts'
 import type { ApprovalItem } from '../../shared/runs/run-store-items.ts'
+import { agentItemWords } from '../../shared/runs/turns-and-calls.ts'
 import { sha256 } from '../../shared/text/hash.ts'
 import { canonicalJson, type Json } from '../../shared/text/json.ts'
 import { attemptEvents, viewAttempt } from '../../shared/views/attempt.ts'
@@ -46,11 +48,21 @@ function stateOf(fold: RunFold, block_id: string, item: number | undefined) {
   return { state, attempt, epoch: block?.epoch ?? 0 }
 }
 
-function requireItem({ id, foreach }: Block, item: number, block: BlockFold | undefined): void {
+function requireItem(of: Block, item: number, block: BlockFold | undefined): void {
+  const { id, foreach } = of
+  const acts = isActing(of)
   const count = block?.item_count ?? 0
-  if (foreach !== undefined && item < count) return
+  if (acts ? block?.items?.[item] !== undefined : foreach !== undefined && item < count) return
+  if (acts) throw unknownAgentItem(id, item, block)
   const seen = foreach === undefined ? 'it goes over no list (it has no foreach)' : itemsOf(count)
   throw new Fault('NotFound', 'unknown_item', `Cannot find item ${item} of block "${id}": ${seen}.`)
+}
+
+function unknownAgentItem(id: string, item: number, block: BlockFold | undefined): Fault {
+  const begun = Object.keys(block?.items ?? {}).length
+  const seen =
+    begun === 0 ? 'none of its turns has begun' : `of its turns and calls ${begun} have begun, and this is none`
+  return new Fault('NotFound', 'unknown_item', `Cannot find ${agentItemWords(item)} of block "${id}": ${seen}.`)
 }
 
 function itemsOf(count: number): string {

@@ -61,6 +61,8 @@ const SIZES: Readonly<Record<string, FunctionSize>> = {
   'get-run-graph': { timeoutSec: 29, memoryMb: 1_024 },
   // Reads and hashes the inputs and answers of fifty attempts.
   'get-block': { timeoutSec: 29, memoryMb: 1_024 },
+  // Reads what fifty turns and their calls said and gave.
+  'get-transcript': { timeoutSec: 29, memoryMb: 1_024 },
   // Weighs up to 100 documents of 1,000 blocks.
   'list-approvals': { timeoutSec: 29, memoryMb: 1_024 },
   // Reads every object of a run and judges its gates again.

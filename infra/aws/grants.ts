@@ -185,6 +185,7 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   'list-runs': ['runs.list'],
   'get-run': ['runs.get', 'runs.query', 'objects.get'],
   'get-block': ['runs.get', 'runs.query', 'objects.get'],
+  'get-transcript': ['runs.get', 'runs.query', 'objects.get'],
   'diff-runs': ['runs.get', 'runs.query', 'objects.get'],
   'get-goal': ['runs.get', 'runs.query', 'objects.get'],
   'get-run-graph': ['runs.get', 'runs.query', 'objects.get'],

@@ -2,34 +2,6 @@ import type { Acting, Block, ToolUse } from '../dag/dag.ts'
 import type { Json } from '../text/json.ts'
 import type { AskedCall } from './turn-record.ts'
 
-/*
- * The turns and calls of an agent that acts are items of its block (docs/adr/0075): turn 2 is item 200, and its third call
- * item 203.
- */
-
-/** A turn of an agent, from 0, or one of its calls, from 1. */
-export interface AgentItem {
-  readonly turn: number
-  readonly call?: number
-}
-
-const A_TURN = 100
-
-export function turnItem(turn: number): number {
-  return turn * A_TURN
-}
-
-export function callItem(turn: number, call: number): number {
-  return turn * A_TURN + call
-}
-
-/** The inverse of both. */
-export function readAgentItem(item: number): AgentItem {
-  const turn = Math.floor(item / A_TURN)
-  const call = item % A_TURN
-  return call === 0 ? { turn } : { turn, call }
-}
-
 /** An ai block whose agent calls tools. */
 export type ActingBlock = Extract<Block, { mode: 'ai' }> & { readonly agent: { readonly acting: Acting } }
 

@@ -1,6 +1,6 @@
 import { LIMITS } from '../limits.ts'
 import type { Outcome } from '../runs/lane.ts'
-import { callItem, readAgentItem, turnItem } from './agent-items.ts'
+import { callItem, readAgentItem, turnItem } from '../runs/turns-and-calls.ts'
 import type { TurnRecord } from './turn-record.ts'
 
 /** What HEAD says of the items of one agent in this pass: how each ended, undefined of one that is at work. */

@@ -1,7 +1,7 @@
 import type { Acting, ToolUse } from '../dag/dag.ts'
 import { fenced } from '../prompts/block.ts'
 import type { Message, ToolOffer } from '../providers/provider.ts'
-import { callItem } from './agent-items.ts'
+import { callItem } from '../runs/turns-and-calls.ts'
 import type { AskedCall, TurnRecord } from './turn-record.ts'
 
 /** How a call ended, as the model is told. */

@@ -4,7 +4,7 @@ import { DeclaredSchema } from '../auth/declared-client.ts'
 import { StoredValueSchema } from '../runs/event.ts'
 import { ASKED_ABOUT } from '../runs/head.ts'
 import { queryInt, type RouteSchema } from './route-schema.ts'
-import { AskedGatesSchema, RaiseSchema, RunChangesSchema, VoteSchema } from './route-schema-parts.ts'
+import { AskedGatesSchema, CALL_QUESTION, RaiseSchema, RunChangesSchema, VoteSchema } from './route-schema-parts.ts'
 
 const text = z.string()
 const count = z.int().min(0)
@@ -48,6 +48,7 @@ const EntrySchema = z.strictObject({
   reminders: count,
   escalated_to: names.optional(),
   edit: names.describe('Inputs who approves may change'),
+  ...CALL_QUESTION,
   on_timeout: z.enum(['reject', 'fail', 'approve']),
   on_reject: z.enum(['fail', 'iterate', 'route']),
   may_decide: z

@@ -48,6 +48,16 @@ export const VoteSchema = z.strictObject({
   feedback: z.string().optional().describe('What they said with it; in GET run only'),
 })
 
+/** Of a question about a call of an agent. */
+export const CALL_QUESTION = {
+  tool: z.string().optional().describe('Of a call of an agent: the tool, as its document names it'),
+  edit_types: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe('Of a call of an agent: the types of what may be changed'),
+  allow_rest: z.literal(true).optional().describe('Who says yes may say it for every later call of the tool'),
+} as const
+
 export const AskedGatesSchema = z
   .array(z.strictObject({ name: z.string(), reason: z.string() }))
   .readonly()

@@ -1,9 +1,11 @@
 import * as z from 'zod'
+import { LIMITS } from '../limits.ts'
 import { StoredValueSchema } from '../runs/event.ts'
 import { StepLogSchema } from '../steps/step-order.ts'
 import type { Json } from '../text/json.ts'
 import { queryInt, type RouteSchema, RunParamsSchema } from './route-schema.ts'
 import { UnpricedSchema } from './route-schema-parts.ts'
+import { BlockParamsSchema, GET_TRANSCRIPT } from './transcript-route.ts'
 
 const text = z.string()
 const count = z.int().min(0)
@@ -11,10 +13,6 @@ const json = z.custom<Json>(() => true)
 /** null = no price is known. */
 const usd = z.number().nullable()
 const error = z.strictObject({ code: text, reason: text })
-
-const BlockParamsSchema = RunParamsSchema.extend({
-  block_id: text.regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, 'a block id is a letter, then letters, digits, _ or -'),
-})
 
 const CallSchema = z.strictObject({
   gate: text.optional().describe('The gate whose judge was asked; absent: the block itself'),
@@ -51,6 +49,7 @@ const AttemptSchema = z.strictObject({
   inputs_hash: text.optional(),
   context_version: count.optional(),
   item_count: count.optional().describe('foreach: how many items began with it'),
+  first_turn: count.optional().describe('Of an agent that acts: its first turn, from 0'),
   child: text.optional().describe('The child run that did its work'),
   calls: z
     .array(CallSchema)
@@ -82,11 +81,17 @@ const AttemptSchema = z.strictObject({
 })
 export type BlockAttempt = z.output<typeof AttemptSchema>
 
+/** Of the last turn of an agent the last call. */
+const MOST_ITEM = LIMITS.agent_turns * 100
+
 export const GET_BLOCK = {
   summary: 'One block of a run: its definition and its attempts, with inputs, prompts, answers, gates and cost',
   params: BlockParamsSchema,
   query: z.strictObject({
-    item: queryInt(0, 999, 0).unwrap().optional().describe('Of a foreach block: the attempts of this item'),
+    item: queryInt(0, MOST_ITEM, 0)
+      .unwrap()
+      .optional()
+      .describe('Of a foreach block: the attempts of this item; of an agent, of this turn (300) or call (302)'),
   }),
   answer: z.strictObject({
     run_id: text,
@@ -120,6 +125,7 @@ const ArtifactSchema = z.strictObject({
 /** Routes of what a run holds besides its events: attempts, outputs, shared context and artifacts. */
 export const RUN_DATA_ROUTES = {
   'get-block': GET_BLOCK,
+  'get-transcript': GET_TRANSCRIPT,
   'get-outputs': {
     summary: 'Values of the outputs a block has published',
     params: BlockParamsSchema,

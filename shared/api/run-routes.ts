@@ -14,7 +14,14 @@ import { RUN_ROLES } from '../runs/run-store.ts'
 import { StepLogSchema } from '../steps/step-order.ts'
 import { LIST_APPROVALS } from './approval-routes.ts'
 import { queryInt, type RouteSchema, RunParamsSchema } from './route-schema.ts'
-import { AskedGatesSchema, RaiseSchema, RunChangesSchema, UnpricedSchema, VoteSchema } from './route-schema-parts.ts'
+import {
+  AskedGatesSchema,
+  CALL_QUESTION,
+  RaiseSchema,
+  RunChangesSchema,
+  UnpricedSchema,
+  VoteSchema,
+} from './route-schema-parts.ts'
 
 const text = z.string()
 const count = z.int().min(0)
@@ -112,12 +119,30 @@ const BlockSchema = z.strictObject({
   because: z.array(text).readonly().optional(),
   condition: text.optional(),
   item_count: count.optional().describe('How many items a foreach block began with'),
+  first_turn: count.optional().describe('Of an agent that acts: the first turn of its newest attempt, from 0'),
+  agent: z
+    .strictObject({
+      turns: count,
+      calls: count,
+      waiting: count.describe('Calls that wait for a person'),
+      running: count,
+      refused: count.describe('By a gate, a bound or a person'),
+      failed: count.describe('For another reason'),
+    })
+    .optional()
+    .describe('Of an agent that acts: the turns and calls it has begun, and how its calls stand'),
   items: z
     .record(
       text,
-      z.strictObject({ state: text, attempt: count, error: ErrorSchema.optional(), waits: z.literal(true).optional() }),
+      z.strictObject({
+        state: text,
+        attempt: count,
+        error: ErrorSchema.optional(),
+        waits: z.literal(true).optional(),
+        tool: text.optional().describe('Of a call of an agent'),
+      }),
     )
-    .describe('Those of them that have started, by number')
+    .describe('Those of them that have started, by number; of an agent its turns (300) and their calls (302)')
     .optional(),
   tokens: count,
   usd,
@@ -155,6 +180,7 @@ const ApprovalSchema = z.strictObject({
   gates: AskedGatesSchema.optional(),
   raise: RaiseSchema.optional(),
   edit: z.array(text).readonly().optional().describe('Inputs who approves may change'),
+  ...CALL_QUESTION,
   on_timeout: text.optional(),
   on_reject: text.optional(),
   votes: z.array(VoteSchema).readonly().optional().describe('Who approved, where one is not enough'),
@@ -162,6 +188,8 @@ const ApprovalSchema = z.strictObject({
   escalated_to: z.array(text).readonly().optional().describe('Who may decide besides, since nobody did for long'),
   edits: z.unknown().optional().describe('Inputs as the approver changed them'),
   edits_ref: text.optional(),
+  rest: z.literal(true).optional().describe('Of a call of an agent: nobody is asked before later calls of its tool'),
+  stop: z.literal(true).optional().describe('Of a call of an agent: it was to do nothing more'),
   iterate: text.optional().describe('What the run that takes its place is given: refine or from_scratch'),
   decided_by: text.optional(),
   decided_at: text.optional(),

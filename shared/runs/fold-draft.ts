@@ -10,6 +10,7 @@ import {
   type RunFold,
   type StepFold,
 } from './run-fold.ts'
+import { questionItem } from './turns-and-calls.ts'
 
 /** The fold while it is being made: maps, so that a block may have any name; entries are replaced, never changed. */
 export interface Draft {
@@ -59,7 +60,7 @@ export function openApproval(draft: Draft, event: EventOf<'approval:requested'>)
 /** A vote that is not the last leaves it open. */
 export function decideApproval(draft: Draft, event: EventOf<'approval:decided'>): void {
   const { data, at } = event
-  const { waited_ms, feedback_ref, edits_ref, iterate, have, need, person, via, declared } = data
+  const { waited_ms, feedback_ref, edits_ref, have, need, person, via, declared } = data
   const vote = toVote({ by: `${data.by.kind}:${data.by.id}`, person, via, declared }, at)
   const asked = draft.approvals.get(data.approval_id)
   if (asked?.status !== 'pending') return
@@ -76,8 +77,20 @@ export function decideApproval(draft: Draft, event: EventOf<'approval:decided'>)
     waited_ms,
     ...(feedback_ref === undefined ? {} : { feedback_ref }),
     ...(edits_ref === undefined ? {} : { edits_ref }),
-    ...(iterate === undefined ? {} : { iterate }),
+    ...whatFollows(data),
   })
+}
+
+function whatFollows({
+  iterate,
+  rest,
+  stop,
+}: EventOf<'approval:decided'>['data']): Pick<ApprovalFold, 'iterate' | 'rest' | 'stop'> {
+  return {
+    ...(iterate === undefined ? {} : { iterate }),
+    ...(rest === undefined ? {} : { rest }),
+    ...(stop === undefined ? {} : { stop }),
+  }
 }
 
 /** It was decided or expired: the block goes on from here, or fails by an event of its own. */
@@ -88,14 +101,15 @@ export function closeApproval(draft: Draft, event: RunEvent, id: string, answer:
   const block_id = event.block_id ?? asked.block_id
   const block = draft.blocks.get(block_id)
   if (block?.state === 'paused_approval') changeBlock(draft, { ...event, block_id }, { state: 'ready' })
-  else if (block?.items !== undefined) changeBlock(draft, { ...event, block_id }, { items: released(block.items) })
+  else if (block?.items !== undefined) changeBlock(draft, { ...event, block_id }, { items: released(block.items, id) })
 }
 
-/** Items of a block share its question. */
-function released(items: Readonly<Record<string, ItemFold>>): Readonly<Record<string, ItemFold>> {
+/** Items of a list share the question of their block; a turn or call of an agent has its own. */
+function released(items: Readonly<Record<string, ItemFold>>, id: string): Readonly<Record<string, ItemFold>> {
+  const own = questionItem(id)
   const moved = Object.entries(items).map(([i, item]): [string, ItemFold] => [
     i,
-    item.state === 'paused_approval' ? { ...item, state: 'ready' } : item,
+    item.state === 'paused_approval' && (own === undefined || own === Number(i)) ? { ...item, state: 'ready' } : item,
   ])
   return Object.fromEntries(moved)
 }
@@ -107,8 +121,16 @@ export function runningChange({
   return {
     state: 'running',
     ...(child === undefined ? {} : { child }),
-    ...(items === undefined ? {} : { item_count: items.count }),
+    ...itemsBegun(items),
   }
+}
+
+/** Of an agent nobody knows how many turns and calls there will be. */
+export function itemsBegun(
+  items: EventOf<'block:started'>['data']['items'],
+): Pick<BlockFold, 'item_count' | 'first_turn'> {
+  if (items === undefined) return {}
+  return items.turn === undefined ? { item_count: items.count } : { first_turn: items.turn }
 }
 
 /** What a person waived stands in the place of what failed; its reason tells both. */
@@ -229,9 +251,14 @@ export function enterAttempt(draft: Draft, event: RunEvent): BlockFold {
 }
 
 /** What stays from attempt to attempt of an epoch. */
-function ofEpoch({ epoch, started_at, untried }: BlockFold, now: number): Partial<BlockFold> {
+function ofEpoch({ epoch, started_at, untried, first_turn, items }: BlockFold, now: number): Partial<BlockFold> {
   if (epoch !== now) return {}
-  return { ...(started_at === undefined ? {} : { started_at }), ...(untried === undefined ? {} : { untried }) }
+  return {
+    ...(started_at === undefined ? {} : { started_at }),
+    ...(untried === undefined ? {} : { untried }),
+    // An agent goes on with its transcript.
+    ...(first_turn === undefined || items === undefined ? {} : { items }),
+  }
 }
 
 /** What an attempt that failed for this reason adds to those that were no try. */

@@ -51,7 +51,12 @@ function foldItem(draft: Draft, event: RunEvent, item: number): void {
   if (now === undefined) return
   if (STEP_ENDS.has(now.state)) endStep(draft, event, now.state === 'completed' ? 'completed' : 'failed')
   const items = draft.blocks.get(event.block_id ?? '')?.items ?? {}
-  changeBlock(draft, event, { items: { ...items, [item]: now } })
+  const tool = toolOf(event) ?? items[item]?.tool
+  changeBlock(draft, event, { items: { ...items, [item]: { ...now, ...(tool === undefined ? {} : { tool }) } } })
+}
+
+function toolOf(event: RunEvent): string | undefined {
+  return event.type === 'block:started' ? event.data.call?.use : undefined
 }
 
 const STEP_ENDS: ReadonlySet<string> = new Set(['completed', 'retrying', 'failed'])

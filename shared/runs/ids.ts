@@ -1,5 +1,6 @@
 import { base32, sha256 } from '../text/hash.ts'
 import { canonicalJson } from '../text/json.ts'
+import { questionItem } from './turns-and-calls.ts'
 
 const RUN_ID_CHARS = 26
 
@@ -52,12 +53,6 @@ export function questionId(runId: string, block: number, epoch: number, n: numbe
 export function questionNumber(id: string): number | undefined {
   const [, n] = /_\d+_(?:i\d+)?a(\d+)$/.exec(id) ?? []
   return n === undefined ? undefined : Number(n)
-}
-
-/** The agent's call it is about. */
-export function questionItem(id: string): number | undefined {
-  const [, item] = /_i(\d+)a\d+$/.exec(id) ?? []
-  return item === undefined ? undefined : Number(item)
 }
 
 /** The lane its events stand on: an approval's `a<k>`, a question's `q<k>`, whose ordinals have `n` for an attempt; of a call `q<k>.<item>`. */

@@ -32,6 +32,8 @@ export interface ItemFold {
   readonly error?: { readonly code: string; readonly reason: string }
   /** It waits, as its document says. */
   readonly waits?: true
+  /** Of a call of an agent: the tool, as its document names it. */
+  readonly tool?: string
 }
 
 /** A wait as its events tell it. */
@@ -73,6 +75,8 @@ export interface BlockFold {
   readonly condition?: 'when' | 'depends' | undefined
   /** How many items a foreach block began with. */
   readonly item_count?: number
+  /** Of an agent that acts: the first turn of its newest attempt. Its turns and calls are the items. */
+  readonly first_turn?: number
   /** Those that have started, by number; once too many of them have failed also the others, which are skipped. */
   readonly items?: Readonly<Record<string, ItemFold>>
   /** Of every attempt of every epoch together. */
@@ -105,6 +109,10 @@ export interface ApprovalFold {
   readonly votes?: readonly Vote[]
   readonly edits_ref?: string
   readonly iterate?: RestartMode
+  /** Of a call of an agent: nobody is asked before later calls of its tool. */
+  readonly rest?: true
+  /** Of a call of an agent: it was to do nothing more. */
+  readonly stop?: true
   /** How many reminders came. */
   readonly reminded?: number
   /** Who may decide besides, since it was escalated. */

@@ -3,8 +3,9 @@ import type { Block, Dag } from '../dag/dag.ts'
 import { waitWords } from './event-types.ts'
 import type { AskedAbout } from './head.ts'
 import { NO_TRY } from './retry.ts'
-import type { BlockFold, RunFold, StepFold } from './run-fold.ts'
+import type { ApprovalFold, BlockFold, RunFold, StepFold } from './run-fold.ts'
 import type { Meta } from './run-store.ts'
+import { agentCounts, agentCountWords, agentItemWords, questionItem } from './turns-and-calls.ts'
 
 /** More than this many reasons are counted instead of told. */
 const TOLD = 3
@@ -35,7 +36,7 @@ export function waitingWords(dag: Dag, fold: RunFold, waiting: Waiting): string 
   if (waiting.kind === 'research') return researchWords(fold, waiting.now)
   const asked = Object.values(fold.approvals)
     .filter(({ status }) => status === 'pending')
-    .map(({ block_id, requested_at, about = 'dispatch' }) => `${ASKED[about]} ${block_id} since ${requested_at}`)
+    .map((approval) => `${askedWords(approval, foldedBlock(fold, approval.block_id))} since ${approval.requested_at}`)
   const steps = newestSteps(fold.steps)
   const busy = dag.blocks.flatMap((block) => {
     const { id } = block
@@ -48,6 +49,14 @@ export function waitingWords(dag: Dag, fold: RunFold, waiting: Waiting): string 
     ...slotWords(dag, fold, waiting),
   ]
   return words.length > 0 ? listed(words, '; ') : idleWords(dag, fold, waiting)
+}
+
+/** `a word on call 2 of turn 3 (crm.refund) of solve`. */
+function askedWords({ approval_id, block_id, about = 'dispatch' }: ApprovalFold, block: BlockFold | undefined): string {
+  const item = questionItem(approval_id)
+  if (item === undefined) return `${ASKED[about]} ${block_id}`
+  const call = `${agentItemWords(item, block?.items?.[item]?.tool)} of ${block_id}`
+  return about === 'call' ? `a word on ${call}` : `${ASKED[about]} ${call}`
 }
 
 const ASKED: Readonly<Record<AskedAbout, string>> = {
@@ -104,17 +113,15 @@ function attemptWords({ state, attempt, untried = 0, error }: BlockFold, most: n
 
 const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'skipped', 'cancelled'])
 
-function workWords(
-  mode: Block['mode'],
-  { child, item_count, items = {}, wait }: BlockFold,
-  since: string | undefined,
-  now: number,
-): string {
+function workWords(mode: Block['mode'], block: BlockFold, since: string | undefined, now: number): string {
+  const { child, item_count, items = {}, wait } = block
   if (wait !== undefined && wait.ended_at === undefined)
     return `waits for ${waitWords(wait)} since ${wait.since}, until ${wait.until}`
   const run = mode === 'research' ? 'research' : 'child run'
   if (child !== undefined) return `waits for ${run} ${child}${since === undefined ? '' : ` since ${since}`}`
   const work = since === undefined ? 'running' : `running for ${elapsed(now - Date.parse(since))}`
+  const acts = agentCounts(block)
+  if (acts !== undefined) return `${agentCountWords(acts)}, ${work}`
   if (item_count === undefined) return work
   const done = Object.values(items).filter(({ state }) => ENDED.has(state)).length
   return `${done} of ${item_count} items done, ${work}`
@@ -145,7 +152,7 @@ function nextTry({ due_at }: BlockFold, now: number): string {
 function slotWords(dag: Dag, fold: RunFold, { max_parallel }: Waiting): readonly string[] {
   const running = fold.steps.filter(({ state, block_id, item }) => {
     const block = foldedBlock(fold, block_id)
-    const isFanOut = item === undefined && block?.item_count !== undefined
+    const isFanOut = item === undefined && (block?.item_count ?? block?.first_turn) !== undefined
     // An attempt a person is asked about holds no slot.
     const works = (item === undefined ? block?.state : block?.items?.[item]?.state) === 'running'
     return state === 'running' && !isFanOut && works

@@ -1,4 +1,5 @@
 import type { EventData, RunEvent, StoredValue } from '../runs/event.ts'
+import { itemsBegun } from '../runs/fold-draft.ts'
 import { approvalEpoch } from '../runs/ids.ts'
 import { eventPosition, type RunFold, type StepFold } from '../runs/run-fold.ts'
 import { unpricedTokens, usedByEvent } from '../runs/usage-cost.ts'
@@ -9,6 +10,8 @@ interface AttemptView extends Pick<StepFold, 'epoch' | 'attempt' | 'item' | 'sta
   readonly context_version?: number
   /** foreach: how many items began with it. */
   readonly item_count?: number
+  /** Of an agent that acts: the first turn of it. */
+  readonly first_turn?: number
   /** The child run that did its work. */
   readonly child?: string
   readonly provider?: string
@@ -56,7 +59,7 @@ export function viewAttempt(step: StepFold, own: readonly RunEvent[], fold: Pick
     ...(ended_at === undefined ? {} : { ended_at }),
     ...startOf(own),
     ...answerOf(own),
-    ...useOf(own),
+    ...usedIn(own),
     gates: own.flatMap((event) => (event.type === 'block:gate' ? [event.data] : [])),
     ...endOf(own),
     ...(approvals.length === 0 ? {} : { approvals }),
@@ -65,14 +68,14 @@ export function viewAttempt(step: StepFold, own: readonly RunEvent[], fold: Pick
 
 function startOf(
   own: readonly RunEvent[],
-): Pick<AttemptView, 'inputs_hash' | 'context_version' | 'item_count' | 'child'> {
+): Pick<AttemptView, 'inputs_hash' | 'context_version' | 'item_count' | 'first_turn' | 'child'> {
   const started = own.find(({ type }) => type === 'block:started')
   if (started?.type !== 'block:started') return {}
   const { inputs_hash, context_version, items, child } = started.data
   return {
     inputs_hash,
     context_version,
-    ...(items === undefined ? {} : { item_count: items.count }),
+    ...itemsBegun(items),
     ...(child === undefined ? {} : { child }),
   }
 }
@@ -91,7 +94,10 @@ function answerOf(own: readonly RunEvent[]): Pick<AttemptView, Answer> {
   return { provider, model, latency_ms, finish_reason, outputs, ...told }
 }
 
-function useOf(own: readonly RunEvent[]): Pick<AttemptView, 'tokens_in' | 'tokens_out' | 'usd' | 'unpriced_tokens'> {
+/** What calls of providers used that these events are the first to tell of. */
+export function usedIn(
+  own: readonly RunEvent[],
+): Pick<AttemptView, 'tokens_in' | 'tokens_out' | 'usd' | 'unpriced_tokens'> {
   const used = own.map(usedByEvent).filter((cost) => cost !== undefined)
   const unpriced_tokens = used.reduce((sum, one) => sum + unpricedTokens(one), 0)
   const priced = used.flatMap(({ usd_micros }) => (usd_micros === undefined ? [] : [usd_micros]))

@@ -10,6 +10,7 @@ import { runApiPaths } from '../runs/ids.ts'
 import type { ApprovalFold, BlockFold, RunFold, StepFold } from '../runs/run-fold.ts'
 import { type Meta, type ParentLink, type RunLink, type RunRole, runRole } from '../runs/run-store.ts'
 import type { ApprovalItem, BlockState, RunChanges } from '../runs/run-store-items.ts'
+import { type AgentCounts, agentCounts } from '../runs/turns-and-calls.ts'
 import { shownPrice } from '../runs/usage-cost.ts'
 import { isWaiting, isWaitingForPeople, type Waiting, waitingWords } from '../runs/waiting.ts'
 
@@ -57,6 +58,9 @@ interface BlockAnswer {
   readonly condition?: BlockFold['condition']
   readonly item_count?: number
   readonly items?: BlockFold['items']
+  readonly first_turn?: number
+  /** Of an agent that acts. */
+  readonly agent?: AgentCounts
   readonly tokens: number
   /** null = no price is known. */
   readonly usd: number | null
@@ -195,11 +199,13 @@ function blockAnswer({ id, retry }: Block, fold: RunFold): BlockAnswer {
   if (known === undefined) return { ...UNSEEN, state: unseenState(fold), max_attempts: retry.max_attempts }
   const { tokens_in, tokens_out, usd_micros, outputs, ...block } = known
   const output_ref = outputs === undefined ? undefined : outputRef(outputs)
+  const agent = agentCounts(known)
   return {
     ...block,
     max_attempts: retry.max_attempts,
     ...(outputs === undefined ? {} : { outputs }),
     ...(output_ref === undefined ? {} : { output_ref }),
+    ...(agent === undefined ? {} : { agent }),
     tokens: tokens_in + tokens_out,
     usd: usdOf(usd_micros),
   }

@@ -1,9 +1,10 @@
-import { type ActingBlock, readAgentItem } from '../../../shared/agents/agent-items.ts'
+import type { ActingBlock } from '../../../shared/agents/agent-items.ts'
 import type { ItemEnds } from '../../../shared/agents/rounds.ts'
 import type { CallEnd, PastTurn } from '../../../shared/agents/transcript.ts'
 import { TURN_PORT, TurnRecordSchema } from '../../../shared/agents/turn-record.ts'
 import { laneOwner, readOrdinal } from '../../../shared/runs/lane.ts'
 import type { BlockProjection } from '../../../shared/runs/run-store-items.ts'
+import { isRefused, readAgentItem } from '../../../shared/runs/turns-and-calls.ts'
 import { canonicalJson, type Json } from '../../../shared/text/json.ts'
 import { readPinned } from '../../record/pinned-run.ts'
 import { freshItemProjections, readPortValues } from '../../record/projections.ts'
@@ -18,15 +19,6 @@ export interface Rounds {
   /** Of items that have ended. */
   readonly projections: ReadonlyMap<number, BlockProjection>
 }
-
-/** Codes of calls that were not let through: by a gate, a bound or a person. */
-const REFUSED: ReadonlySet<string> = new Set([
-  'pre_gate_failed',
-  'post_gate_failed',
-  'ask_rejected',
-  'ask_expired',
-  'agent_stopped',
-])
 
 /** Turns that were kept of an earlier run come first. */
 export async function readRounds(call: RoundsCall): Promise<Rounds> {
@@ -75,7 +67,7 @@ async function keptProjections({
 /** Calls that were refused since this attempt of the block began. */
 export function refusedCalls({ projections }: Rounds, first: number): number {
   return [...projections].filter(([item, { state, failure }]) => {
-    return readAgentItem(item).turn >= first && state === 'failed' && REFUSED.has(failure?.code ?? '')
+    return readAgentItem(item).turn >= first && isRefused({ state, error: failure })
   }).length
 }
 

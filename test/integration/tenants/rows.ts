@@ -36,6 +36,7 @@ const decision = (approval_id: string, { digest }: Filled) => ({ approval_id, di
 export const ROWS: readonly Row[] = [
   ofRun('get-run', ''),
   ofRun('get-block', '/blocks/plan'),
+  ofRun('get-transcript', '/blocks/plan/transcript'),
   ofRun('get-run-graph', '/graph'),
   ofRun('replay-run', '/replay'),
   ofRun('record-run', '/recording'),

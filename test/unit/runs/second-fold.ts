@@ -59,13 +59,11 @@ function blockOf(id: string, events: readonly RunEvent[], end: RunEvent | undefi
   const ended = last !== undefined && ENDS.test(last.type) ? last : end
   const why = newest.findLast(({ type }) => /^block:(retrying|failed|cancelled)$/.test(type))
   const begun = newest.filter(({ type }) => /^block:(started|resumed)$/.test(type))
-  const lists = begun.map((event) => dataOf(event).items as { readonly count: number } | undefined)
-  const count = lists.findLast((list) => list !== undefined)?.count
+  const { item_count, first_turn } = itemsBegunIn(begun)
   const isGivenUp = isOfItems(last)
-  const since_entered = all.filter(({ seq }) => seq >= entered)
   const items = {
-    ...(isGivenUp ? Object.fromEntries(Array.from({ length: count ?? 0 }, (_, n) => [n, SKIPPED_ITEM])) : {}),
-    ...itemsOf(since_entered, ended !== undefined, isGivenUp),
+    ...(isGivenUp ? Object.fromEntries(Array.from({ length: item_count ?? 0 }, (_, n) => [n, SKIPPED_ITEM])) : {}),
+    ...itemsOf(all.filter(stays({ first_turn, entered, since })), ended !== undefined, isGivenUp),
   }
   return clean({
     state: stateOf(last, ended),
@@ -80,7 +78,8 @@ function blockOf(id: string, events: readonly RunEvent[], end: RunEvent | undefi
     due_at: last?.type === 'block:retrying' && end === undefined ? last.data.due_at : undefined,
     wait: waitOf(newest),
     child: begun.map((event) => dataOf(event).child).findLast((child) => child !== undefined),
-    item_count: count,
+    item_count,
+    first_turn,
     ...(last?.type === 'block:skipped' ? last.data : {}),
     ...(last?.type === 'block:completed' ? pick(last.data, ['cached_from']) : {}),
     items: Object.keys(items).length === 0 ? undefined : items,
@@ -160,6 +159,36 @@ function isAnswer(event: RunEvent): boolean {
   return event.type === 'approval:expired' || (event.type === 'approval:decided' && !isVote(event))
 }
 
+/** Of a list how many there are; of an agent's turns the first. */
+function itemsBegunIn(begun: readonly RunEvent[]): { readonly item_count?: number; readonly first_turn?: number } {
+  const lists = begun.map(
+    (event) => dataOf(event).items as { readonly count: number; readonly turn?: number } | undefined,
+  )
+  const list = lists.findLast((one) => one !== undefined)
+  if (list === undefined) return {}
+  return list.turn === undefined ? { item_count: list.count } : { first_turn: list.turn }
+}
+
+/** The turns and calls of an agent stay from attempt to attempt. */
+const stays =
+  ({
+    first_turn,
+    entered,
+    since,
+  }: {
+    readonly first_turn?: number | undefined
+    readonly entered: number
+    readonly since: number
+  }) =>
+  ({ seq }: RunEvent) =>
+    first_turn === undefined ? seq >= entered : seq > since
+
+/** Of an agent's own question: an answer to another one moves nothing of it. */
+function isAbout(answer: RunEvent, { item }: RunEvent): boolean {
+  const [, own] = /_i(\d+)a\d+$/.exec(String(dataOf(answer).approval_id)) ?? []
+  return own === undefined || Number(own) === item
+}
+
 const isOfItems = (last: RunEvent | undefined) => last?.type === 'block:failed' && last.data.code === 'items_failed'
 const GIVEN_UP = { code: 'items_failed', reason: 'not dispatched any more: too many other items failed' }
 const SKIPPED_ITEM = { state: 'skipped', attempt: 0, error: GIVEN_UP }
@@ -174,14 +203,18 @@ function itemsOf(events: readonly RunEvent[], isOver: boolean, isGivenUp: boolea
       const state = itemState(last, events, isOver)
       const own = last.type === 'block:failed' || last.type === 'block:retrying' ? last.data : undefined
       const error = isGivenUp && state === 'cancelled' ? GIVEN_UP : own
-      return [[n, clean({ state, attempt: last.attempt, error: error && pick(error, ['code', 'reason']) })]]
+      const calls = events.flatMap((event) =>
+        event.item === n && event.type === 'block:started' ? [event.data.call] : [],
+      )
+      const tool = calls.findLast((call) => call !== undefined)?.use
+      return [[n, clean({ state, attempt: last.attempt, tool, error: error && pick(error, ['code', 'reason']) })]]
     }),
   )
 }
 
 function itemState(last: RunEvent, events: readonly RunEvent[], isOver: boolean): string | undefined {
   if (isOver && !/completed|failed/.test(last.type)) return 'cancelled'
-  const isAnswered = events.some((event) => event.seq > last.seq && isAnswer(event))
+  const isAnswered = events.some((event) => event.seq > last.seq && isAnswer(event) && isAbout(event, last))
   return last.type === 'block:asked' && isAnswered ? 'ready' : STATES[last.type]
 }
 
@@ -267,7 +300,16 @@ function answered(answer: RunEvent | undefined, end: RunEvent | undefined): obje
   if (answer.type !== 'approval:decided') return { status: 'expired', decided_at: answer.at }
   const { by, decision } = answer.data
   const status = decision === 'reject' ? 'rejected' : 'approved'
-  const told = pick(answer.data, ['via', 'declared', 'waited_ms', 'feedback_ref', 'edits_ref', 'iterate'])
+  const told = pick(answer.data, [
+    'via',
+    'declared',
+    'waited_ms',
+    'feedback_ref',
+    'edits_ref',
+    'iterate',
+    'rest',
+    'stop',
+  ])
   const { person } = answer.data
   const who = { decided_by: `${by.kind}:${by.id}`, ...(person === undefined ? {} : { decided_person: person }) }
   return { status, ...who, decided_at: answer.at, ...told }
