@@ -89,7 +89,7 @@ const EVENT_ROWS: { readonly [T in EventType]: EventRow<T> } = {
   },
   'block:started': {
     words: ({ attempt = 1, data }) => {
-      const items = data.items === undefined ? '' : ` on ${data.items.count} item${data.items.count === 1 ? '' : 's'}`
+      const items = itemsWords(data.items)
       const child = data.child === undefined ? '' : `, done by ${data.child}`
       return `${attempt === 1 ? 'started' : `attempt ${attempt} started`}${items}${child}`
     },
@@ -399,6 +399,14 @@ function startedWords(data: EventData<'run:started'>): string {
   const parent = data.parent === undefined ? [] : [`for block ${data.parent.block_id} of ${data.parent.run_id}`]
   const queued = data.queued === true ? ['waits for a place'] : []
   return [`run of ${data.dag_name} started by ${data.starter}`, ...parent, ...from, ...queued].join(', ')
+}
+
+/** Of an agent nobody knows how many turns and calls there will be. */
+function itemsWords(items: EventData<'block:started'>['items']): string {
+  if (items === undefined) return ''
+  const { count, turn } = items
+  if (turn !== undefined) return turn === 0 ? '' : ` with turn ${turn + 1}`
+  return ` on ${count} item${count === 1 ? '' : 's'}`
 }
 
 const ORIGINS = [

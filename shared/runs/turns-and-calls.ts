@@ -1,3 +1,4 @@
+import type { RunEvent } from './event.ts'
 import type { BlockFold, ItemFold } from './run-fold.ts'
 
 /*
@@ -105,4 +106,39 @@ export function agentCountWords({ turns, calls, waiting, running, refused, faile
   ].filter((words) => words !== false)
   const said = `${turns} turn${turns === 1 ? '' : 's'}, ${calls} call${calls === 1 ? '' : 's'}`
   return states.length === 0 ? said : `${said} (${states.join(', ')})`
+}
+
+/** The lane of a question is its own. */
+function questionedItem({ data }: RunEvent): number | undefined {
+  return 'approval_id' in data ? questionItem(data.approval_id) : undefined
+}
+
+/** What is known of the agents of a run before its events are read on. */
+type KnownAgents = Readonly<
+  Record<
+    string,
+    {
+      readonly first_turn?: number | undefined
+      readonly items?: Readonly<Record<string, { readonly tool?: string | undefined }>> | undefined
+    }
+  >
+>
+
+/** Names the turns and calls that events are about, as they come; undefined of items of a list, and of what is no item. */
+export function agentItemNames(known: KnownAgents = {}): (event: RunEvent) => string | undefined {
+  const agents = new Map(
+    Object.entries(known).flatMap(([id, { first_turn, items = {} }]) => {
+      const tools = Object.entries(items).map(([item, { tool }]) => [Number(item), tool] as const)
+      return first_turn === undefined ? [] : [[id, new Map(tools)] as const]
+    }),
+  )
+  return (event) => {
+    const { block_id = '', item = questionedItem(event) } = event
+    const started = event.type === 'block:started' ? event.data : undefined
+    if (started?.items?.turn !== undefined && !agents.has(block_id)) agents.set(block_id, new Map())
+    const tools = agents.get(block_id)
+    if (tools === undefined || item === undefined) return undefined
+    if (started?.call !== undefined) tools.set(item, started.call.use)
+    return agentItemWords(item, tools.get(item))
+  }
 }

@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander'
 import * as z from 'zod'
 import { asksWaiver } from '../../../shared/runs/approval.ts'
 import { RESTART_MODES, type RestartMode } from '../../../shared/runs/head.ts'
+import { agentItemWords, questionItem } from '../../../shared/runs/turns-and-calls.ts'
 import type { paths } from '../../api/schema.generated.ts'
 import { callApi, chooseTarget, commandLine, type Target } from '../server/api.ts'
 import { ApprovalSchema } from '../server/approval-schema.ts'
@@ -95,7 +96,9 @@ export function approvalLine(approval: InboxApproval, columns: number): string {
   const state = status === 'pending' ? `${risk.level} risk` : status
   const mine = status === 'pending' && !may_decide.allowed ? ' (not yours)' : ''
   const other = changeWarnings(approval).length > 0 ? ' (not as deployed)' : ''
-  const what = oneLine(`${dag_name}/${block_id}${other}${mine}`)
+  const item = questionItem(approval_id)
+  const call = item === undefined ? '' : ` ${agentItemWords(item, approval.tool)}`
+  const what = oneLine(`${dag_name}/${block_id}${call}${other}${mine}`)
   const times = durationWords(age_ms).padStart(11)
   return cut(`${oneLine(approval_id)}  ${oneLine(state).padEnd(11)}  ${times}  ${what}  ${oneLine(prompt)}`, columns)
 }

@@ -55,6 +55,10 @@ interface DecisionToSend {
   /** With a rejection: whether another run takes this one's place, and what it is given. */
   readonly iterate?: boolean
   readonly restart_mode?: RestartMode
+  /** Of an agent's call, with an approval: later calls of its tool are not asked about. */
+  readonly allow_rest?: true
+  /** Of an agent's call, with a rejection: the agent does nothing more. */
+  readonly stop?: true
   /** Recorded as declared: whether a person or an option said so. */
   readonly by: 'cli' | 'cli --yes'
 }
@@ -80,15 +84,17 @@ interface Said {
   readonly feedback?: string
   readonly iterate?: boolean
   readonly restartMode?: RestartMode
+  readonly stop?: true
 }
 
 /** What goes with a no. A restart mode alone means that there is to be another run. */
-export function rejectionFields({ feedback, iterate, restartMode }: Said): Partial<DecisionToSend> {
+export function rejectionFields({ feedback, iterate, restartMode, stop }: Said): Partial<DecisionToSend> {
   const wanted = iterate ?? (restartMode === undefined ? undefined : true)
   return {
     ...(feedback !== undefined && { feedback }),
     ...(wanted !== undefined && { iterate: wanted }),
     ...(restartMode !== undefined && { restart_mode: restartMode }),
+    ...(stop === true && { stop }),
   }
 }
 

@@ -1,7 +1,8 @@
 import { type Command, type CommandOptions, Option } from 'commander'
 import { RESTART_MODES, type RestartMode } from '../../../shared/runs/head.ts'
 import { chooseTarget } from '../server/api.ts'
-import { fetchRun } from '../server/fetch-run.ts'
+import type { Approval } from '../server/approval-schema.ts'
+import { fetchRun, type RunAnswer } from '../server/fetch-run.ts'
 import { readEdits } from '../terminal/input-values.ts'
 import { type TargetOptions, withTargetOptions } from '../terminal/options.ts'
 import { requireTerminalOrYes } from '../terminal/prompts.ts'
@@ -22,6 +23,7 @@ interface ApproveOptions extends TargetOptions {
   readonly approval?: string
   readonly feedback?: string
   readonly edit?: readonly string[]
+  readonly allowRest?: true
   readonly yes?: true
 }
 
@@ -33,22 +35,33 @@ function addApprove(parent: Command, session: Session, hidden?: CommandOptions):
     .option('--approval <id>', 'which approval, when several wait')
     .option('--feedback <text>', 'a remark recorded with the decision')
     .option('--edit <port=value>', edit, (pair, pairs: string[] = []) => [...pairs, pair])
+    .option('--allow-rest', "of an agent's call: later calls of the tool in this run are not asked about")
     .option('--yes', 'decide without being asked: needed where no terminal is, and recorded')
     .action((runId: string, options: ApproveOptions) => approve(session, runId, options))
 }
 
 async function approve(session: Session, runId: string, options: ApproveOptions): Promise<void> {
-  const { feedback, edit = [], yes = false, json = false } = options
+  const { feedback, edit = [], allowRest, yes = false, json = false } = options
   requireTerminalOrYes(session, 'approve', yes)
   const target = chooseTarget(session, options.url)
   const answer = await fetchRun(target, runId)
   const approval = chooseApproval(answer, options)
   const { block_id } = approval
-  const edits = readEdits(edit, answer.dag.blocks.find(({ id }) => id === block_id)?.inputs ?? {})
+  const edits = readEdits(edit, editTypes(answer, approval))
   const lines = questionWithWarnings(approval, 4_000, session.settings.command)
-  const more = { ...(feedback !== undefined && { feedback }), ...(edit.length > 0 && { edits }) }
+  const more = {
+    ...(feedback !== undefined && { feedback }),
+    ...(edit.length > 0 && { edits }),
+    ...(allowRest && { allow_rest: allowRest }),
+  }
   const decided = await showAndDecide(session, target, { runId, approval, decision: 'approve', lines, yes, json, more })
   session.say(json ? jsonText(decided, 2) : decidedLine('approve', decided, `block ${block_id} of ${runId}`))
+}
+
+/** A call of an agent has arguments that no document declares. */
+function editTypes({ dag }: RunAnswer, { block_id, edit_types }: Approval) {
+  if (edit_types === undefined) return dag.blocks.find(({ id }) => id === block_id)?.inputs ?? {}
+  return Object.fromEntries(Object.entries(edit_types).map(([port, type]) => [port, { type }]))
 }
 
 interface RejectOptions extends TargetOptions {
@@ -59,6 +72,7 @@ interface RejectOptions extends TargetOptions {
   /** Absent: as the document says. */
   readonly iterate?: boolean
   readonly restartMode?: RestartMode
+  readonly stop?: true
 }
 
 function addReject(parent: Command, session: Session, hidden?: CommandOptions): void {
@@ -71,6 +85,7 @@ function addReject(parent: Command, session: Session, hidden?: CommandOptions): 
     .option('--yes', 'decide without being asked: needed where no terminal is, and recorded')
     .option('--iterate', 'another run takes the place of this one, where on_reject is iterate')
     .option('--no-iterate', 'the block fails all the same')
+    .option('--stop', "of an agent's call: the agent does nothing more, and its block fails")
     .addOption(modes.choices(RESTART_MODES))
     .action((runId: string, options: RejectOptions) => reject(session, runId, options))
 }

@@ -1,6 +1,7 @@
 import { changeLines, NOT_PLAIN } from '../../../shared/approvals/run-change-lines.ts'
 import { viaWords } from '../../../shared/auth/principal.ts'
 import { asksWaiver } from '../../../shared/runs/approval.ts'
+import { agentItemWords, questionItem } from '../../../shared/runs/turns-and-calls.ts'
 import type { Approval } from '../server/approval-schema.ts'
 import type { RunAnswer } from '../server/fetch-run.ts'
 import { count } from '../terminal/format.ts'
@@ -32,11 +33,26 @@ export function chooseApproval(answer: RunAnswer, { block, approval }: Choice): 
   throw nothingPending(answer, named ? pending : [])
 }
 
+/** `Block deploy`, `Call 2 of turn 3 (crm.refund) of block solve`. */
+export function askedWords({
+  approval_id,
+  block_id,
+  tool,
+}: Pick<Approval, 'approval_id' | 'block_id' | 'tool'>): string {
+  const item = questionItem(approval_id)
+  if (item === undefined) return `Block ${block_id}`
+  const words = agentItemWords(item, tool)
+  return oneLine(`${words.slice(0, 1).toUpperCase()}${words.slice(1)} of block ${block_id}`)
+}
+
 function severalPending(answer: RunAnswer, fitting: readonly Approval[]): Refused {
   const errors = fitting.map((one) => ({
     path: one.block_id,
     message: oneLine(one.prompt),
-    hint: `--block ${one.block_id}, or --approval ${one.approval_id}`,
+    hint:
+      fitting.filter(({ block_id }) => block_id === one.block_id).length > 1
+        ? `--approval ${one.approval_id}`
+        : `--block ${one.block_id}, or --approval ${one.approval_id}`,
   }))
   const detail = `Cannot tell which approval of ${answer.run.run_id} is meant: ${fitting.length} are pending. Name one with --block or --approval.`
   return new Refused({ code: 'several_pending', detail, errors }, { exitCode: 2 })
@@ -73,7 +89,7 @@ export function questionLines(approval: Approval, most = 4_000, command = 'sluic
     `--- ${port}`,
     ...valueLines(value, most, command).map((line) => `  ${line}`),
   ])
-  const head = [`Block ${approval.block_id} asks: ${oneLine(approval.prompt)}`, `Expires ${approval.expires_at}.`]
+  const head = [`${askedWords(approval)} asks: ${oneLine(approval.prompt)}`, `Expires ${approval.expires_at}.`]
   return [...head, ...askedLines(approval), ...values, '---'].map(plainText)
 }
 
@@ -92,13 +108,16 @@ export function changeWarnings({ changes = {} }: Pick<Approval, 'changes'>): rea
 
 /** What a person has to know of a question besides its words and values; safe to print. */
 function askedLines(approval: Approval): readonly string[] {
-  const { gates = [], raise, edit = [], on_timeout } = approval
+  const { gates = [], raise, edit = [], edit_types = {}, allow_rest, on_timeout } = approval
   const failed = gates.map(({ name, reason }) => `Failed gate ${name}: ${reason}`)
   const waives = asksWaiver(approval) ? ['A yes waives what failed: it needs `run waive` and a reason.'] : []
   const raises = raise === undefined ? [] : [`A yes raises the budget of the run to ${capWords(raise)}.`]
-  const edits = edit.length === 0 ? [] : [`May be changed with \`run approve --edit\`: ${edit.join(', ')}.`]
+  const fields = edit.map((port) => (edit_types[port] === undefined ? port : `${port} (${edit_types[port]})`))
+  const edits = fields.length === 0 ? [] : [`May be changed with \`run approve --edit\`: ${fields.join(', ')}.`]
+  const rest =
+    allow_rest === true ? ['`run approve --allow-rest`: later calls of it in this run are not asked about.'] : []
   const timeout = on_timeout === 'approve' ? ['It is approved by itself if nobody decides in time.'] : []
-  return [...failed, ...waives, ...raises, ...edits, ...timeout, ...progressLines(approval)].map(oneLine)
+  return [...failed, ...waives, ...raises, ...edits, ...rest, ...timeout, ...progressLines(approval)].map(oneLine)
 }
 
 /** How far it is: votes, reminders, who else may decide. */

@@ -183,6 +183,13 @@ const RUN_HELP: Readonly<Record<string, CommandHelp>> = {
     exits: { 1: 'there is none: only steps write a log.' },
     examples: ['run log RUN count', 'run log RUN judge --item 3 --attempt 1'],
   },
+  'run transcript': {
+    prints:
+      'what an agent said, turn by turn, and a line a call: tool, arguments, outcome, time, cost; below it what came back.',
+    json: 'GET /api/dag/runs/{run_id}/blocks/{block_id}/transcript, all pages as one: {run_id, block_id, state, turns: [..]}.',
+    exits: { 1: 'there is none: only agents with tools have one.' },
+    examples: ['run transcript RUN act', 'run transcript RUN act --from-turn 2 --json'],
+  },
   'run approve': {
     prints: 'exactly what is asked and shown, then who decided what. On a terminal it asks first.',
     json: 'POST /api/dag/runs/{run_id}/approvals: {approval, run}.',

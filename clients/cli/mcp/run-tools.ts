@@ -4,6 +4,7 @@ import { RunParamsSchema } from '../../../shared/api/route-schema.ts'
 import { RUN_ROUTES } from '../../../shared/api/run-routes.ts'
 import { START_RUN } from '../../../shared/api/start-run-route.ts'
 import { isRunEnd } from '../../../shared/runs/event-types.ts'
+import { agentItemNames } from '../../../shared/runs/turns-and-calls.ts'
 import { eventLine } from '../run/events.ts'
 import { failedTail } from '../run/log.ts'
 import { callApi } from '../server/api.ts'
@@ -66,12 +67,13 @@ async function follow(
   const seen = { ended: false, last_seq: since, lines: [] as string[] }
   const over = AbortSignal.timeout(wait_sec * 1_000)
   let start: number | undefined
+  const names = agentItemNames(since > 0 ? (await fetchRun(target, runId)).blocks : {})
   try {
     for await (const event of followEvents(target, { runId, since, signal: AbortSignal.any([signal, over]) })) {
       start ??= Date.parse(event.at)
       seen.last_seq = event.seq
       seen.ended = isRunEnd(event.type)
-      const line = eventLine(event, start)
+      const line = eventLine(event, start, { item: names(event) })
       if (line === undefined) continue
       seen.lines.push(line.trim(), ...failedTail(event))
       await progress(event.seq, line.trim())

@@ -3,6 +3,7 @@ import { GET_RUN } from '../../../shared/api/run-routes.ts'
 import type { ShownBudget } from '../../../shared/runs/budget.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import { eventPosition } from '../../../shared/runs/run-fold.ts'
+import { agentItemNames } from '../../../shared/runs/turns-and-calls.ts'
 import { usedByEvent } from '../../../shared/runs/usage-cost.ts'
 import { callApi, chooseTarget } from '../server/api.ts'
 import { fetchEvents } from '../server/fetch-run.ts'
@@ -46,6 +47,8 @@ const RunSchema = GET_RUN.answer
 interface CostRow {
   readonly block_id: string
   readonly item?: number
+  /** Of an agent's turn or call. */
+  readonly name?: string
   readonly epoch: number
   readonly attempt: number
   /** `answer`, `judge NAME`, or why nobody knows more: a call that was given up, an attempt that was lost or stopped. */
@@ -71,7 +74,8 @@ interface CostReport {
 
 /** What a run cost, row by row in the order it was recorded: the same events and sums as GET run and the budget. */
 function costReport(events: readonly RunEvent[]): CostReport {
-  const rows = events.flatMap((event) => rowOf(event) ?? [])
+  const names = agentItemNames()
+  const rows = events.flatMap((event) => rowOf(event, names(event)) ?? [])
   const sum = (of: (row: CostRow) => number) => rows.reduce((total, row) => total + of(row), 0)
   return {
     rows,
@@ -86,12 +90,13 @@ function costReport(events: readonly RunEvent[]): CostReport {
 }
 
 /** undefined: no call, or one nobody charges for that used nothing. */
-function rowOf(event: RunEvent): CostRow | undefined {
+function rowOf(event: RunEvent, name: string | undefined): CostRow | undefined {
   const cost = usedByEvent(event)
   if (cost === undefined || (cost.tokens_in + cost.tokens_out === 0 && (cost.usd_micros ?? 0) === 0)) return undefined
   const { tokens_in, tokens_out, usd_micros } = cost
   const usd = usd_micros === undefined ? null : usd_micros / 1_000_000
-  return { block_id: event.block_id ?? '', ...eventPosition(event), ...workOf(event), tokens_in, tokens_out, usd }
+  const place = { block_id: event.block_id ?? '', ...eventPosition(event), ...(name === undefined ? {} : { name }) }
+  return { ...place, ...workOf(event), tokens_in, tokens_out, usd }
 }
 
 function workOf({ type, data }: RunEvent): Pick<CostRow, 'work' | 'by'> {
@@ -129,8 +134,9 @@ function costLines({ dag_name, state, budget, storage }: CostedRun, { rows, tota
   return [`${oneLine(dag_name)}  ${oneLine(state)}`, ...body, ...capLines(budget), ...storedLines(storage)]
 }
 
-function cellsOf({ block_id, item, epoch, attempt, work, by, tokens_in, tokens_out, usd }: CostRow): readonly string[] {
-  const place = item === undefined ? block_id : `${block_id}[${item}]`
+function cellsOf({ block_id, item, name, epoch, attempt, work, by, ...row }: CostRow): readonly string[] {
+  const { tokens_in, tokens_out, usd } = row
+  const place = name === undefined ? (item === undefined ? block_id : `${block_id}[${item}]`) : `${block_id} ${name}`
   const tries = epoch === 0 ? `${attempt}` : `${attempt} (pass ${epoch + 1})`
   return [place, tries, work, by, number(tokens_in), number(tokens_out), usd === null ? 'unknown' : dollars(usd)]
 }

@@ -1,6 +1,7 @@
 import { type Command, type CommandOptions, InvalidArgumentError } from 'commander'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import { eventRow, eventWords, type Say } from '../../../shared/runs/event-types.ts'
+import { agentItemNames } from '../../../shared/runs/turns-and-calls.ts'
 import { chooseTarget, type Target } from '../server/api.ts'
 import { fetchEvents, fetchRun } from '../server/fetch-run.ts'
 import { durationWords, sizeWords, usdWords } from '../terminal/format.ts'
@@ -25,9 +26,12 @@ async function printEvents(session: Session, runId: string, { url, json, since }
   const target = chooseTarget(session, url)
   const events = await fetchEvents(target, runId, since)
   const said = json === true ? new Map() : await feedbackOf(target, runId, events)
+  // Who acts, and with which tools, was said before.
+  const names = agentItemNames(json !== true && since > 0 ? (await fetchRun(target, runId)).blocks : {})
   const start = Date.parse(events[0]?.at ?? '')
   for (const event of events) {
-    const line = json === true ? jsonText(event) : eventLine(event, start, said.get(event.seq))
+    const told = { feedback: said.get(event.seq), item: names(event) }
+    const line = json === true ? jsonText(event) : eventLine(event, start, told)
     if (line !== undefined) await session.write(`${json === true ? '' : `${String(event.seq).padStart(4)} `}${line}\n`)
   }
 }
@@ -52,14 +56,19 @@ function readSeq(text: string): number {
 
 /**
  * One event as one line for logs and pipes: `   1.24 s  draft: gate long-enough failed: ..`. `start` is the time of
- * run:started in milliseconds since 1970, `feedback` what the person said whose decision it is. Undefined = not worth a line (what the next event says anyway).
+ * run:started in milliseconds since 1970, `feedback` what the person said whose decision it is, `item` the name of an agent's turn or call. Undefined = not worth a
+ * line (what the next event says anyway).
  */
-export function eventLine(event: RunEvent, start: number, feedback?: string): string | undefined {
+export function eventLine(
+  event: RunEvent,
+  start: number,
+  { feedback, item }: { readonly feedback?: string | undefined; readonly item?: string | undefined } = {},
+): string | undefined {
   if (eventRow(event)?.quiet === true) return undefined
   const words = `${eventWords(event, SAY)}${feedback === undefined ? '' : `: ${feedback}`}`
   const at = durationWords(Date.parse(event.at) - start).padStart(9)
-  const item = event.item === undefined ? '' : `[${event.item}]`
-  const block = event.block_id === undefined ? '' : `${event.block_id}${item}: `
+  const place = item === undefined ? (event.item === undefined ? '' : `[${event.item}]`) : ` ${item}`
+  const block = event.block_id === undefined ? '' : `${event.block_id}${place}: `
   return oneLine(`${block}${words}`).replace(/^/, `${at}  `)
 }
 

@@ -20,7 +20,11 @@ export function addLog(parent: Command, session: Session, hidden?: CommandOption
     .argument('<run-id>')
     .argument('<block>', 'id of a block whose handler is a step')
     .option('--attempt <n>', 'of this attempt (default: the newest that wrote anything)', wholeNumber(1, 1_000_000))
-    .option('--item <n>', 'of a foreach block: of this item, from 0', wholeNumber(0, 999))
+    .option(
+      '--item <n>',
+      'of a foreach block: of this item, from 0; of an agent: 302 is call 2 of turn 4',
+      wholeNumber(0, 20_000),
+    )
     .action((runId: string, block: string, options: LogOptions) => printLog(session, runId, block, options))
 }
 

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util'
 import { waitWords } from '../../../shared/runs/event-types.ts'
+import { agentCounts, agentCountWords } from '../../../shared/runs/turns-and-calls.ts'
 import type { RunAnswer } from '../server/fetch-run.ts'
 import { costWords, count, durationWords, skipWords } from '../terminal/format.ts'
 import { cut, cutMiddle, displayWidth, oneLine } from '../terminal/text.ts'
@@ -103,8 +104,11 @@ function attemptWords({ attempt, max_attempts, untried = 0 }: Block): string {
   return [...tried, ...(untried === 0 ? [] : [`${count(untried, 'attempt')} not counted`])].join(', ')
 }
 
-/** Of a foreach block: how many items have ended, and how. */
-function itemWords({ item_count, items = {} }: Block): string {
+/** Of a foreach block: how many items have ended, and how; of an agent its turns and calls. */
+function itemWords(block: Block): string {
+  const acts = agentCounts(block)
+  if (acts !== undefined) return agentCountWords(acts)
+  const { item_count, items = {} } = block
   if (item_count === undefined) return ''
   const states = Object.values(items).map(({ state }) => state)
   const failed = states.filter((state) => state === 'failed').length

@@ -1,4 +1,5 @@
 import type { RunEvent } from '../../../shared/runs/event.ts'
+import { agentItemNames } from '../../../shared/runs/turns-and-calls.ts'
 import { durationWords } from '../terminal/format.ts'
 import { cut } from '../terminal/text.ts'
 
@@ -39,8 +40,9 @@ export function renderTimeline(events: readonly RunEvent[], columns: number, now
 function spansOf(events: readonly RunEvent[], now: number): readonly Span[] {
   const spans: Span[] = []
   const open = new Map<string, Span>()
+  const names = agentItemNames()
   for (const event of events) {
-    const label = beginning(event)
+    const label = beginning(event, names(event))
     if (label !== undefined) {
       const at = Date.parse(event.at)
       const items_of = event.item === undefined ? undefined : event.block_id
@@ -86,11 +88,11 @@ function close(open: Map<string, Span>, event: RunEvent): void {
   }
 }
 
-function beginning(event: RunEvent): string | undefined {
-  if (event.type === 'approval:requested') return `${event.block_id} waits`
+function beginning(event: RunEvent, name: string | undefined): string | undefined {
+  if (event.type === 'approval:requested') return `${event.block_id} ${name === undefined ? '' : `${name} `}waits`
   if (event.type !== 'block:started') return undefined
   const { attempt = 1, item } = event
-  const label = `${event.block_id}${item === undefined ? '' : `[${item}]`}`
+  const label = `${event.block_id}${name === undefined ? (item === undefined ? '' : `[${item}]`) : ` ${name}`}`
   return attempt === 1 ? label : `${label} try ${attempt}`
 }
 

@@ -19,6 +19,7 @@ import { addPivot, addRetry } from './retry-and-pivot.ts'
 import type { RunStartOptions } from './start-document.ts'
 import { addStatus } from './status.ts'
 import { addRelease, addStop } from './stop-and-release.ts'
+import { addTranscript } from './transcript.ts'
 import { addVerify } from './verify.ts'
 import { addWatch } from './watch.ts'
 
@@ -46,6 +47,7 @@ const RUN_COMMANDS: readonly AddCommand[] = [
   addWatch,
   addEvents,
   addLog,
+  addTranscript,
   addDecisionCommands,
   addStop,
   addRetry,

@@ -1,7 +1,13 @@
 import type { Command, CommandOptions } from 'commander'
 import { asksWaiver } from '../../../shared/runs/approval.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
-import { changeWarnings, outcomeWord, pendingApprovals, progressLines } from '../approvals/question-lines.ts'
+import {
+  askedWords,
+  changeWarnings,
+  outcomeWord,
+  pendingApprovals,
+  progressLines,
+} from '../approvals/question-lines.ts'
 import { chooseTarget, commandLine, type Target } from '../server/api.ts'
 import { fetchEvents, fetchRun, type RunAnswer } from '../server/fetch-run.ts'
 import { type TargetOptions, withTargetOptions } from '../terminal/options.ts'
@@ -11,6 +17,7 @@ import { artifactLines } from './artifacts.ts'
 import { failedLogLines } from './log.ts'
 import { renderRun } from './render-run.ts'
 import { renderTimeline } from './render-timeline.ts'
+import { callLines } from './transcript.ts'
 
 export function addStatus(parent: Command, session: Session, hidden?: CommandOptions): void {
   withTargetOptions(
@@ -33,7 +40,14 @@ async function status(session: Session, runId: string, options: StatusOptions): 
   if (options.json === true) return session.say(jsonText(answer, 2))
   const history = await historyLines(session, target, runId, options)
   const logs = failedLogLines(answer, (words) => commandLine(session, target, words))
-  const lines = [...runLines(session, answer), ...logs, ...history, ...(await artifactLines(session, target, runId))]
+  const calls = await callLines(target, answer, (words) => commandLine(session, target, words))
+  const lines = [
+    ...runLines(session, answer),
+    ...calls,
+    ...logs,
+    ...history,
+    ...(await artifactLines(session, target, runId)),
+  ]
   for (const line of lines) session.say(line)
   for (const line of waitingLines(session, target, answer)) session.say(line)
 }
@@ -108,12 +122,14 @@ function waitingLines(session: Session, target: Target, answer: RunAnswer): read
   const { run_id } = answer.run
   const open = pendingApprovals(answer)
   return open.flatMap((approval) => {
-    const { block_id, expires_at } = approval
-    const which = open.length > 1 ? ` --block ${block_id}` : ''
+    const { approval_id, block_id, expires_at } = approval
+    const isOnlyOfBlock = open.filter((one) => one.block_id === block_id).length === 1
+    const named = isOnlyOfBlock ? ` --block ${block_id}` : ` --approval ${approval_id}`
+    const which = open.length > 1 ? named : ''
     const [what, words] = asksWaiver(approval)
       ? ['a waiver of failed gates', `run waive ${run_id}${which} --feedback ".."`]
       : ['approval', `run approve ${run_id}${which}`]
-    const line = `Block ${block_id} waits for ${what} until ${expires_at}: ${commandLine(session, target, words)}`
+    const line = `${askedWords(approval)} waits for ${what} until ${expires_at}: ${commandLine(session, target, words)}`
     return [...changeWarnings(approval), line, ...progressLines(approval)]
   })
 }

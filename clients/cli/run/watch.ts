@@ -2,6 +2,7 @@ import type { Command, CommandOptions } from 'commander'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import { foldRun } from '../../../shared/runs/fold-run.ts'
 import type { RunFold } from '../../../shared/runs/run-fold.ts'
+import { agentItemNames, agentItemWords, readAgentItem } from '../../../shared/runs/turns-and-calls.ts'
 import { shownPrice } from '../../../shared/runs/usage-cost.ts'
 import { chooseTarget, commandLine, type Target } from '../server/api.ts'
 import { followEvents } from '../server/event-stream.ts'
@@ -9,7 +10,7 @@ import { fetchRun, type RunAnswer } from '../server/fetch-run.ts'
 import { count, durationWords } from '../terminal/format.ts'
 import { type TargetOptions, withTargetOptions } from '../terminal/options.ts'
 import { type Frame, redraw } from '../terminal/redraw.ts'
-import type { ExitCode } from '../terminal/refused.ts'
+import { type ExitCode, Refused } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText, oneLine } from '../terminal/text.ts'
 import { artifactLines } from './artifacts.ts'
@@ -17,6 +18,7 @@ import { eventLine } from './events.ts'
 import { failedLogLines } from './log.ts'
 import { sinkTexts } from './outputs.ts'
 import { renderRun } from './render-run.ts'
+import { endedCallLine } from './transcript.ts'
 
 export function addWatch(parent: Command, session: Session, hidden?: CommandOptions): void {
   withTargetOptions(
@@ -58,9 +60,12 @@ interface Watch {
 export async function watchRun(session: Session, target: Target, watch: Watch): Promise<RunAnswer> {
   const { runId, signal } = watch
   const screen = openScreen(session, await fetchRun(target, runId), watch.quiet === true)
+  const names = agentItemNames()
   try {
     for await (const event of followEvents(target, { runId, ...(signal && { signal }) })) {
-      screen.show(event)
+      const name = names(event)
+      screen.show(event, name)
+      if (watch.quiet !== true && isEndOfCall(event, name)) screen.note(await callLineOf(target, event))
       await watch.onEvent?.(event, screen.note)
     }
   } finally {
@@ -69,8 +74,26 @@ export async function watchRun(session: Session, target: Target, watch: Watch): 
   return await fetchRun(target, runId)
 }
 
+const CALL_ENDS: ReadonlySet<string> = new Set(['block:completed', 'block:failed'])
+
+/** `name`: of the turn or call it is about. */
+function isEndOfCall({ type, item }: RunEvent, name: string | undefined): boolean {
+  return name !== undefined && item !== undefined && CALL_ENDS.has(type) && readAgentItem(item).call !== undefined
+}
+
+/** What its events say piece by piece on one line. That it cannot be read is no failure of the run. */
+async function callLineOf(target: Target, { run_id, block_id = '', item = 0 }: RunEvent): Promise<string> {
+  try {
+    return await endedCallLine(target, run_id, block_id, item)
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error
+    return `${block_id}: ${agentItemWords(item)} ended`
+  }
+}
+
 interface Screen {
-  show(event: RunEvent): void
+  /** `name`: of an agent's turn or call. */
+  show(event: RunEvent, name: string | undefined): void
   note(text: string): void
   close(): void
 }
@@ -80,10 +103,14 @@ function openScreen(session: Session, answer: RunAnswer, quiet: boolean): Screen
   return session.live ? liveScreen(session, answer) : plainScreen(session, answer)
 }
 
+/** Of a call one line says all of these when it has ended. */
+const OF_A_CALL: ReadonlySet<string> = new Set(['block:started', 'block:output', ...CALL_ENDS])
+
 function plainScreen(session: Session, { run }: RunAnswer): Screen {
   return {
-    show(event) {
-      const line = eventLine(event, Date.parse(run.started_at ?? event.at))
+    show(event, item) {
+      if (item !== undefined && OF_A_CALL.has(event.type) && readAgentItem(event.item ?? 0).call !== undefined) return
+      const line = eventLine(event, Date.parse(run.started_at ?? event.at), { item })
       if (line !== undefined) session.say(line)
     },
     note: session.say,

@@ -32,7 +32,17 @@ const BlockSchema = z.looseObject({
     .looseObject({ ref: string, bytes: z.number(), lines: z.number(), tail: z.array(string).readonly() })
     .optional(),
   item_count: z.int().optional(),
-  items: z.record(string, z.object({ state: string })).optional(),
+  items: z
+    .record(
+      string,
+      z.object({
+        state: string,
+        tool: string.optional(),
+        error: z.looseObject({ code: string }).optional(),
+      }),
+    )
+    .optional(),
+  first_turn: z.int().optional(),
 })
 
 /** What the CLI shows of GET run (shared/api/run-routes.ts has all of it); a newer server may say more. */

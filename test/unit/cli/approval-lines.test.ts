@@ -128,7 +128,7 @@ describe('what is told', () => {
     const by = { kind: 'user', id: 'ana' }
     const decided = { by, via: 'slack', waited_ms: 1_000, have: 1, need: 2, decision: 'approve' }
     const said = (type: string, data: object, feedback?: string) =>
-      eventLine({ ...event(type, data), at: '2026-01-01T00:00:00.000Z' }, START, feedback)
+      eventLine({ ...event(type, data), at: '2026-01-01T00:00:00.000Z' }, START, { feedback })
     const asked = { expires_at: 'T', approvers: ['user:ana'], quorum: 2, about: 'post_gates' }
     expect(said('approval:requested', asked)).toMatch(
       /deploy: gates after it failed: waits for a waiver of 2 people \(user:ana\) until T$/,
