@@ -1,4 +1,4 @@
-import { isActing } from '../../shared/agents/agent-items.ts'
+import { isActing, turnItem } from '../../shared/agents/agent-items.ts'
 import { LINEAGE_ROUTES, type RetryRunBody } from '../../shared/api/lineage-routes.ts'
 import { documentChange, undeployedDocument } from '../../shared/approvals/find-run-changes.ts'
 import { NOT_DEPLOYED } from '../../shared/approvals/run-change-lines.ts'
@@ -245,16 +245,16 @@ async function keptTurns(
   }
   const kept = old.meta.retry_of?.transcript
   const before = kept?.block === id ? kept.turns : 0
+  const kept_turns = { transcript: { block: id, turns, ...(say === undefined ? {} : { say }) } }
+  const [newest] = await world.runs.itemProjections(run, index, [turnItem(turns - 1)])
+  if (turns <= before || newest?.state === 'completed') return kept_turns
   const items = await world.runs.itemProjections(run, index)
   const own = items.flatMap(({ item = 0, state }) =>
     state === 'completed' && item % 100 === 0 ? [item / 100 + 1] : [],
   )
   const there = Math.max(before, 0, ...own)
-  if (turns > there) {
-    const message = `Cannot keep ${turns} turns of block "${id}": run "${run.run_id}" has ${there}. \`sluice run transcript ${run.run_id} ${id}\` shows them.`
-    throw new Fault('InvalidInput', 'turn_not_there', message, { status: 422 })
-  }
-  return { transcript: { block: id, turns, ...(say === undefined ? {} : { say }) } }
+  const message = `Cannot keep ${turns} turns of block "${id}": run "${run.run_id}" has ${there}. \`sluice run transcript ${run.run_id} ${id}\` shows them.`
+  throw new Fault('InvalidInput', 'turn_not_there', message, { status: 422 })
 }
 
 type Values = Readonly<Record<string, Json>>

@@ -102,6 +102,9 @@ test('a tool of a server, a tool of ours, an approval with a changed argument, a
   const { json } = await caller.call('GET', `/api/dag/runs/${id}/artifacts`)
   expect(JSON.stringify(json)).toContain('changed.md')
   expect(JSON.stringify(json)).not.toContain('second.md')
+  const transcript = await caller.call('GET', `/api/dag/runs/${id}/blocks/act/transcript`)
+  expect(transcript.status).toBe(200)
+  expect(JSON.stringify(transcript.json)).toContain('one is enough')
   await expectSound(id)
 })
 

@@ -17,7 +17,7 @@ export function addTranscript(parent: Command, session: Session, hidden?: Comman
   withTargetOptions(
     parent.command('transcript', hidden).description('what an agent said, called and was told, turn by turn'),
   )
-    .argument('<run-id>')
+    .argument('<run>')
     .argument('<block>', 'id of a block whose agent has tools')
     .option('--from-turn <n>', 'only this turn and those after it', wholeNumber(1, 200))
     .option(
