@@ -16,7 +16,7 @@ import { contextBoundByDecisions } from './decision-binding.ts'
  * Resolves the block's inputs from overrides, upstream outputs and the run's context; once it was asked about they stay, and
  * behind a decision the context is the one that decision bound.
  */
-export async function resolveBlockInputs(call: BlockCall): Promise<BlockInputs> {
+async function resolveBlockInputs(call: BlockCall): Promise<BlockInputs> {
   const { inputs: approved, edits } = await approvedInputs(call)
   if (approved !== undefined) return approved
   const { world, run, meta, dag, block } = call

@@ -487,6 +487,7 @@ const RUN = 'id of a run, as `run list` shows it'
 
 const SAYS: Readonly<Record<string, string>> = {
   'run-id': RUN,
+  run: RUN,
   'run-a': RUN,
   'run-b': 'the run it is compared with',
   'approval-id': 'id of an approval, as `approvals list` shows it',

@@ -171,7 +171,7 @@ function indented(before: string, text: string, left: number | undefined): reado
 const SHORT = 100
 
 /** `✓ call 2 of turn 3: artifact.write {"name":"a.md"}: completed in 12 ms, $0.0010`. */
-export function callLine(turn: number, call: TranscriptCall): string {
+function callLine(turn: number, call: TranscriptCall): string {
   const { use, state, error, result } = call
   const args = cut(oneLine(call.arguments ?? ''), SHORT)
   const why = state === 'completed' || error === undefined ? '' : `: ${oneLine(error.reason)}`
