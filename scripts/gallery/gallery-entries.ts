@@ -169,6 +169,31 @@ export const GALLERY: readonly GalleryEntry[] = [
     artifact: 'tickets.csv',
   },
   {
+    name: 'support-agent',
+    title: 'A ticket, solved by an agent',
+    about:
+      'Customer support: an agent looks up who writes, wants to pay back too much, is refused by a gate, asks for less, waits for a person, asks them a question, and leaves a letter. What it says is a script in the document, and no model.',
+    shows: [
+      '`agent.tools`: tools of ours, another document as a tool, `ask_person` ([agents.md](agents.md)).',
+      'A gate and an approval with `when` on a call, whose amount a person may change.',
+      'How a document with an agent is tried without a model: `model: script` of provider `local`.',
+    ],
+    command: 'run start dags/support-agent.yaml --yes',
+    artifact: 'letter.txt',
+  },
+  {
+    name: 'refund',
+    title: 'A refund, booked once',
+    about:
+      'Accounts: an amount is held against its order, and a receipt is kept. The agent of `support-agent` calls it.',
+    shows: [
+      'A document that is a tool of an agent: what it declares as inputs is what the model may say.',
+      'A gate that refuses more than was paid, whoever asks.',
+    ],
+    command: 'run start dags/refund.yaml',
+    artifact: 'receipt.txt',
+  },
+  {
     name: 'order-follow-up',
     title: 'An order, until it may leave',
     about:

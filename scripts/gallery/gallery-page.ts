@@ -1,3 +1,4 @@
+import { isActing } from '../../shared/agents/agent-items.ts'
 import type { Block, Dag } from '../../shared/dag/dag.ts'
 import { dagGraph } from '../../shared/plan/dag-graph.ts'
 import { drawMermaid } from '../../shared/plan/draw.ts'
@@ -25,7 +26,7 @@ const INTRODUCTION = `# Gallery
 
 <!-- Written by \`npm run docs:gallery\` out of dags/, scripts/gallery/gallery-entries.ts and real runs; do not edit. -->
 
-Documents from different fields, each a whole: data it brings along, gates that can refuse it, an end a person can use. All run offline with provider \`local\`, which is text tools and no model; name a model in sluice.yaml and the same documents ask it ([providers.md](providers.md)). Tests run every one of them to its end in both places, and break its input to see the right gate refuse it. Pictures are \`sluice graph FILE\`; the lines are of a real run, with ids and times taken out, and what went well left out.
+Documents from different fields, each a whole: data it brings along, gates that can refuse it, an end a person can use. All run offline with provider \`local\`, which is text tools and no model, and says so; name a model in sluice.yaml and the same documents ask it ([providers.md](providers.md)). Tests run every one of them to its end in both places, and break its input to see the right gate refuse it. Pictures are \`sluice graph FILE\`; the lines are of a real run, with ids and times taken out, and what went well left out.
 
 A document that names its data as the default of an input runs as it is; give another with \`--input NAME=..\`, or a file of values with \`--context-json\`.`
 
@@ -69,6 +70,7 @@ function fenced(language: string, lines: readonly string[]): string {
 /** Parts of the language a page can tell apart, each with how a document is seen to use it. */
 const FEATURES: readonly (readonly [name: string, uses: (dag: Dag) => boolean])[] = [
   ['ai', some(({ mode }) => mode === 'ai')],
+  ['tools', some(isActing)],
   ['deterministic', some(({ mode }) => mode === 'deterministic')],
   ['research', some(({ mode }) => mode === 'research')],
   ['child', some(({ mode }) => mode === 'dag')],

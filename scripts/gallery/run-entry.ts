@@ -40,7 +40,8 @@ function wordsOf({ command }: GalleryEntry): readonly string[] {
 }
 
 const CLI = fileURLToPath(new URL('../../clients/cli/sluice.mjs', import.meta.url))
-const MAX_LINES = 14
+/** Lines of what happens in the run, and of what is said once it has ended. */
+const MAX_LINES = { before: 14, after: 6 }
 
 /** Runs a command line of `sluice` in a folder and answers what is worth showing of it; a failed one is an error. */
 async function runShown(words: readonly string[], cwd: string): Promise<readonly string[]> {
@@ -54,10 +55,12 @@ async function runShown(words: readonly string[], cwd: string): Promise<readonly
   return shortened(out.trimEnd().split('\n').filter(isTelling).map(withoutChance))
 }
 
-/** What happened to the run; that a block started, worked and ended well is the picture's to say. */
+/**
+ * What happened to the run; that a block started, worked and ended well is the picture's to say, and that nobody has deployed the
+ * document is the same of all.
+ */
 function isTelling(line: string): boolean {
-  // Each comes with its request: a stranger deploys it first, or not.
-  if (line.startsWith('In a browser:') || line.startsWith('!! Not a ')) return false
+  if (line.startsWith('In a browser:') || line.startsWith('!! ')) return false
   return !/^ +[\d.]+ s {2}(.*: (?:started|completed|attempt \d+ started)$|.* gave |.*: gate .* passed|run of )/.test(
     line,
   )
@@ -74,12 +77,18 @@ function withoutChance(line: string): string {
     .replace(/ at http:\S+/, ' at http://127.0.0.1:PORT')
     .replace(/kept in \S+/, 'kept in .sluice')
     .replace(/: \S*\/artifacts\/RUN/, ': .sluice/artifacts/RUN')
-    .replace(/by user:\S+/g, 'by user:YOU')
+    .replace(/by user:[^\s;]+/g, 'by user:YOU')
 }
 
 function shortened(lines: readonly string[]): readonly string[] {
+  const ended = lines.findLastIndex((line) => line.startsWith('Run RUN completed'))
+  if (lines.length <= MAX_LINES.before) return first(lines, lines.length)
+  return [...first(lines.slice(0, ended), MAX_LINES.before), ...first(lines.slice(ended), MAX_LINES.after)]
+}
+
+function first(lines: readonly string[], most: number): readonly string[] {
   const width = (line: string) => (line.length > 170 ? `${line.slice(0, 170)} ..` : line)
-  if (lines.length <= MAX_LINES) return lines.map(width)
-  const last = lines.slice(-4)
-  return [...lines.slice(0, MAX_LINES - 5), `  .. ${lines.length - MAX_LINES + 1} more lines`, ...last].map(width)
+  const more = lines.length - most
+  const shown = lines.length > most ? [...lines.slice(0, most - 1), `  .. ${more + 1} more lines`] : lines
+  return shown.map(width)
 }

@@ -6,13 +6,16 @@ import { shippedStack } from './shipped-stack.ts'
 /** The documents of dags/ that bring their data along, as they are deployed: nothing is given but their names. */
 const aws = shippedStack()
 
-/** Approves the one question the run asks, if it asks one, and waits for its end. */
+/** Approves what the run asks, and waits for its end. */
 async function runToEnd(name: string): Promise<{ readonly id: string; readonly end: RunEvent | undefined }> {
   const id = await aws.caller.start({ name })
-  const events = await aws.caller.until(id, (event) => isEnd(event) || event.type === 'approval:requested')
-  const asked = events.find(({ type }) => type === 'approval:requested')
-  if (asked !== undefined) await aws.caller.decide(id, asked, 'approve')
-  return { id, end: (await aws.caller.until(id, isEnd)).at(-1) }
+  for (let seq = 0; ; ) {
+    const isNews = (event: RunEvent) => isEnd(event) || (event.type === 'approval:requested' && event.seq > seq)
+    const news = (await aws.caller.until(id, isNews)).find(isNews)
+    if (news === undefined || isEnd(news)) return { id, end: news }
+    await aws.caller.decide(id, news, 'approve')
+    seq = news.seq
+  }
 }
 
 test.each([
@@ -23,6 +26,8 @@ test.each([
   ['dependency-review', 'dependency-review.md', '# Review of 24 packages'],
   ['city-quality', 'reports/city-quality.md', '70.7 percent of the rows pass every rule'],
   ['ticket-table', 'tickets.csv', "T-208;2026-11-05;errors;false;true;600;birch;'-5 degrees are read as a text"],
+  ['support-agent', 'letter.txt', 'The receipt is R-1043.'],
+  ['refund', 'receipt.txt', 'Order A-1042: 29 paid back.'],
   ['order-follow-up', 'packing-slip.txt', 'Order A-1042, paid: 84.5. It may leave.'],
   ['ticket-triage', 'queues.md', '- T-101 (acme), urgent, answered'],
 ])(

@@ -346,6 +346,52 @@ describe('ticket-table', () => {
   })
 })
 
+describe('support-agent', () => {
+  /** What came of the calls, by item. */
+  const ends = (events: readonly RunEvent[]) =>
+    events.flatMap(({ type, item = 0 }) =>
+      item % 100 !== 0 && ['block:completed', 'block:failed'].includes(type) ? [[item, type]] : [],
+    )
+
+  test('is refused too much, pays back what a person allows, and leaves a letter', async () => {
+    const { end, events, refused, artifact } = await gallery.run('support-agent')
+    expect([end.type, refused]).toEqual([
+      'run:completed',
+      ['solve approval', 'solve small', 'solve approval', 'solve approval', 'solve approval', 'solve approval'],
+    ])
+    expect(ends(events)).toEqual([
+      [1, 'block:completed'],
+      [101, 'block:failed'],
+      [201, 'block:completed'],
+      [301, 'block:completed'],
+      [401, 'block:completed'],
+    ])
+    expect(await artifact('letter.txt')).toContain('The receipt is R-1043.')
+  })
+
+  test('pays nothing where a person says no, and says so', async () => {
+    const { end, events } = await gallery.run('support-agent', {}, 'reject')
+    expect(end.type).toBe('run:completed')
+    expect(ends(events).at(-1)).toEqual([201, 'block:failed'])
+  })
+})
+
+describe('refund', () => {
+  test('keeps a receipt', async () => {
+    const { end, artifact } = await gallery.run('refund')
+    expect(end.type).toBe('run:completed')
+    expect(await artifact('receipt.txt')).toContain('Order A-1042: 29 paid back.')
+  })
+
+  test.each([
+    { order: 'A-1042', amount: 84.51 },
+    { order: 'A-9', amount: 1 },
+  ])('books no more than was paid: %o', async (inputs) => {
+    const { end, refused } = await gallery.run('refund', inputs)
+    expect([end.type, refused]).toEqual(['run:failed', ['book no-more-than-was-paid']])
+  })
+})
+
 describe('order-follow-up', () => {
   const unpaid = (order: string) => ({ order, paid_at_once: 'no' })
 
