@@ -15,7 +15,7 @@ import { safeOneLine } from '../../shared/text/redact.ts'
 import type { World } from '../../shared/world.ts'
 import { readRounds } from '../attempts/agents/read-rounds.ts'
 import type { BlockCall, OpenQuestion } from '../attempts/block-call.ts'
-import { callKey } from '../attempts/block-call.ts'
+import { callKey, toolKey } from '../attempts/block-call.ts'
 import { describeQuestion, shownValues, storeBinding } from '../attempts/decision-binding.ts'
 import { gatesAskedAbout } from '../attempts/gate-waivers.ts'
 import { askedInputs, attemptInputs, storeInputs } from '../attempts/inputs.ts'
@@ -220,7 +220,7 @@ function lostWords(call: BlockCall, { attempt, events }: OpenQuestion): string {
   const newest = events.findLast(({ type }) => type === 'step:progress')
   const key = callKey({ ...call, lane: ordinal({ ...readOrdinal(lane), phase: PHASE.begun }) }, attempt, 0)
   const tool = call.acting?.call
-  if (tool !== undefined) return lostCallWords(call, tool, asked?.type === 'block:asked' ? asked.data.reason : '', key)
+  if (tool !== undefined) return lostCallWords(call, tool, asked?.type === 'block:asked' ? asked.data.reason : '')
   const [of, others] =
     item === undefined
       ? ['', '']
@@ -236,13 +236,15 @@ function lostWords(call: BlockCall, { attempt, events }: OpenQuestion): string {
 }
 
 /** The same of a call that an agent made. */
-function lostCallWords({ block, acting }: BlockCall, { n, tool, args }: ToolCall, reason: string, key: string): string {
+function lostCallWords(call: BlockCall, told: ToolCall, reason: string): string {
+  const { block, acting } = call
+  const { n, tool, args } = told
   const place = `call ${n} of turn ${(acting?.turn ?? 0) + 1} of block "${block.id}"`
   return [
     `The agent called ${tool.use} (${place}), and what came of it was lost. Nobody knows whether it was done; look before you answer.`,
     `- with ${safeOneLine(canonicalJson(args), 600)}`,
     `- ${reason}`,
-    `- its key, by which a service may know it: ${key}`,
+    `- its key, by which a service may know it: ${toolKey(call, told)}`,
     'A yes makes the call again. A no tells the agent that nobody knows.',
   ].join('\n')
 }

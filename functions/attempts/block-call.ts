@@ -1,4 +1,4 @@
-import { type ActingItem, isActing } from '../../shared/agents/agent-items.ts'
+import { type ActingItem, isActing, type ToolCall } from '../../shared/agents/agent-items.ts'
 import type { BounceModule } from '../../shared/dag/bounce-modules.ts'
 import type { Block, Foreach } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
@@ -18,7 +18,8 @@ import {
 import type { Append, LaneStands, RunKey } from '../../shared/runs/run-store.ts'
 import type { AskedNote, BlockProjection } from '../../shared/runs/run-store-items.ts'
 import { upstreamSkipReason } from '../../shared/runs/skip-rules.ts'
-import type { Json } from '../../shared/text/json.ts'
+import { sha256 } from '../../shared/text/hash.ts'
+import { canonicalJson, type Json } from '../../shared/text/json.ts'
 import type { World } from '../../shared/world.ts'
 import type { Pinned } from '../record/pinned-run.ts'
 import type { Storage } from '../record/storage-quota.ts'
@@ -207,6 +208,20 @@ export function whySkipped({ block, head, ...places }: BlockCall): EventData<'bl
 export function callKey({ run, lane_key, epoch, lane }: BlockCall, attempt: number, repair: number): string {
   const leg = lane !== undefined && readOrdinal(lane).attempt === attempt ? workingLeg(lane) : 0
   return `${run.run_id}/${lane_key}/${epoch}/${attempt}${leg === 0 ? '' : `.${leg}`}/${repair}`
+}
+
+/** The key that a step is told: of a call of an agent the call's own. */
+export function toldKey(call: BlockCall, attempt: number): string {
+  const { acting } = call
+  return acting?.call === undefined ? callKey(call, attempt, 0) : toolKey(call, acting.call)
+}
+
+/**
+ * By what a service may know a call of an agent: the same however often it is made, as long as its arguments are. A place that died
+ * may have made it, and another attempt is still the same call.
+ */
+export function toolKey({ run, lane_key, epoch }: BlockCall, { args }: ToolCall): string {
+  return `${run.run_id}/${lane_key}/${epoch}/${sha256(canonicalJson(args)).slice(0, 16)}`
 }
 
 /** The child run of one attempt of this block, whether it is there yet or not. */

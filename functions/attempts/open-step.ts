@@ -9,7 +9,7 @@ import { MachineInputSchema, toRunKey } from '../record/pinned-run.ts'
 import { advanceLane, failBlockOnFault } from './advance.ts'
 import { type AttemptEnd, toFailure } from './attempt-outcome.ts'
 import { type BegunAttempt, beginAttempt, endWithoutWork, finishBegun } from './begin-attempt.ts'
-import { type BlockCall, callKey, roomOf } from './block-call.ts'
+import { type BlockCall, callKey, roomOf, toldKey } from './block-call.ts'
 import { type BlockReport, reportBlock, retryBlock } from './block-report.ts'
 import { type Claimed, claimAttempt, findNextAttempt, placeOfAttempt } from './claim.ts'
 import { openBlockCall } from './open-block-call.ts'
@@ -119,6 +119,7 @@ function orderOf(call: BlockCall, attempt: number, { values, feedback, room_byte
     config,
     feedback: [...feedback],
     key: callKey(call, attempt, 0),
+    told_key: toldKey(call, attempt),
     attempt,
     timeout_ms: attemptLimit(call.block, call.world.settings.safety).ms,
     room_bytes,

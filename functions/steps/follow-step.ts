@@ -249,7 +249,7 @@ function endedAlone({ log }: Work, { exitCode, signalCode }: ChildProcess): Ende
 }
 
 function runMessage(order: StepOrder, { code, env, secrets }: StepEquipment, folder: string): ToStep {
-  const { inputs, config, key, attempt, feedback } = order
+  const { inputs, config, told_key: key = order.key, attempt, feedback } = order
   const message = { type: 'run', inputs, config, key, attempt, feedback, secrets } as const
   if ('module' in code) return message
   const program = {

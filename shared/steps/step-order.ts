@@ -21,6 +21,8 @@ export const StepOrderSchema = z.strictObject({
   feedback: z.array(text),
   /** The same for the same attempt, and for no other. */
   key: text,
+  /** What the step is told as its key; absent: the same. */
+  told_key: text.optional(),
   attempt: count,
   timeout_ms: count,
   /** Bytes its artifacts and its log may have in all: what the run may still store. */

@@ -115,9 +115,16 @@ async function argumentProblem(
   }
   if (tool.pin === undefined) return undefined
   const isolate = isolateFor(world.isolate, { tenant: run.tenant })
-  const checked = readSchemaAnswer(await isolate.run('json_schema', { program: tool.pin.input_schema, input: args }))
+  const program = withoutDialect(tool.pin.input_schema)
+  const checked = readSchemaAnswer(await isolate.run('json_schema', { program, input: args }))
   if (!checked.ok) return `the arguments could not be checked: ${checked.message}`
   return checked.valid ? undefined : `the arguments do not fit: ${checked.errors.slice(0, 5).join('; ')}`
+}
+
+/** Many servers say draft-07, and write what every later draft reads the same. */
+function withoutDialect(schema: Json): Json {
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return schema
+  return Object.fromEntries(Object.entries(schema).filter(([key]) => key !== '$schema'))
 }
 
 interface Wanted {

@@ -10,7 +10,7 @@ import type { McpResult } from '../../../shared/tools/mcp-port.ts'
 import { readMcpUse } from '../../../shared/tools/settings.ts'
 import { readOwnProjection } from '../../record/projections.ts'
 import type { Dispatch, Produced } from '../attempt-outcome.ts'
-import { appendBase, type BlockCall, callKey, eventBase, laneOwnerOf, readHead } from '../block-call.ts'
+import { appendBase, type BlockCall, eventBase, laneOwnerOf, readHead, toolKey } from '../block-call.ts'
 import { begunItems, readStoredInputs } from '../inputs.ts'
 import { isOnce } from '../lost-step.ts'
 import { questionAnswer } from '../question.ts'
@@ -46,7 +46,7 @@ async function makeCall(
   if (tool.kind === 'builtin')
     return answerOf(await callBuiltin(builtinName(tool), values, ownCall(call, acting, attempt, signal)))
   const { server, tool: name } = readMcpUse(tool.use)
-  const key = callKey(call, attempt, 0)
+  const key = toolKey(call, requireToolCall(acting))
   const expected = tool.pin ?? { description: '', input_schema: {}, hash: '' }
   const result = await call.world.mcp.call(server, { tool: name, expected, args: values, key, signal })
   const { text, is_error } = result

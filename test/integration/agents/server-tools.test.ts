@@ -15,7 +15,13 @@ type Called = readonly (readonly [tool: string, args: object])[]
 const FIND = {
   name: 'find',
   description: 'Finds a customer.',
-  inputSchema: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
+  // As the official servers write it.
+  inputSchema: {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    type: 'object',
+    properties: { id: { type: 'string' } },
+    required: ['id'],
+  },
 }
 
 /** The model calls what each turn of the script says, and then answers. */

@@ -14,7 +14,8 @@ afterEach(async () => {
 
 /** Steps of a project as tools: each call a process of its own. */
 const REFUND = module(
-  `if (call.inputs.amount === 13) throw new Error('unlucky')
+  `appendFileSync(OUT + '/keys', call.key + '\\n')
+   if (call.inputs.amount === 13) throw new Error('unlucky')
    if (call.inputs.amount === 60) await new Promise((resolve) => setTimeout(resolve, 60_000))
    return { text: 'refunded ' + call.inputs.amount }`,
   { inputs: 'amount: z.number()' },
@@ -80,6 +81,28 @@ describe('a step as a tool', () => {
     expect(told()).toContain('it was done')
     expect(all(await place.events(run), 'step:started')).toHaveLength(1)
     await expectVerified(place, run)
+  })
+
+  test('that may be made twice is made again with the same key', async () => {
+    const run = await refunds([60], { idempotent: true })
+    await place.left('keys')
+    await place.kill()
+    await place.until(run, ({ type, attempt }) => type === 'step:started' && attempt === 2)
+    await expect.poll(async () => (await place.left('keys')).trim().split('\n')).toHaveLength(2)
+    const [first, again] = (await place.left('keys')).split('\n')
+    expect(again).toBe(first)
+    expect((await place.call('stop-run', run, {})).status).toBe(200)
+    await place.ended(run)
+  })
+
+  test('has a key of its own for each call, and another where a person changed what it is given', async () => {
+    const run = await refunds([1, 2], { approval: { when: 'args.amount > 1', edit: ['amount'] }, idempotent: true })
+    const event = await place.until(run, ({ type }) => type === 'approval:requested')
+    const { approval_id, digest } = event.type === 'approval:requested' ? event.data : {}
+    const edits = { amount: 1 }
+    await place.call('decide-approval', run, { approval_id, digest, decision: 'approve', edits })
+    await place.ended(run)
+    expect(new Set((await place.left('keys')).trim().split('\n')).size).toBe(2)
   })
 
   test('ends at its time-out, and with a stop', async () => {
