@@ -134,6 +134,7 @@ export const NOT_SHOWN: Readonly<Record<string, string>> = {
   'webhooks test': '[webhooks.md](webhooks.md) shows it with an endpoint.',
   'webhooks dead': '[webhooks.md](webhooks.md) shows it with an endpoint.',
   'webhooks replay': '[webhooks.md](webhooks.md) shows it with an endpoint.',
+  'run transcript': '[agents.md](agents.md) says what a turn and a call are.',
   deploy: 'It needs an AWS account: [deploy.md](deploy.md) shows it.',
   destroy: 'It needs an AWS account: [deploy.md](deploy.md) shows it.',
   logs: 'It needs an AWS account: [operate.md](operate.md) says when.',
