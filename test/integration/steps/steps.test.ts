@@ -76,7 +76,10 @@ describe('steps of a project', () => {
     const events = await place.ended(run)
     const [again] = all(events, 'block:retrying')
     expect(again?.data).toMatchObject({ code: 'step_failed', reason: 'the step: not yet' })
-    expect(Date.parse(again?.data.due_at ?? '') - Date.parse(again?.at ?? '')).toBeGreaterThanOrEqual(20)
+    const [first, second] = all(events, 'block:started').filter(({ block_id }) => block_id === 'a')
+    const due = Date.parse(again?.data.due_at ?? '')
+    expect(due - Date.parse(first?.at ?? '')).toBeGreaterThanOrEqual(20)
+    expect(Date.parse(second?.at ?? '')).toBeGreaterThanOrEqual(due)
     expect(all(events, 'block:failed').map(({ data, attempt }) => [data.code, data.reason, attempt])).toEqual([
       ['step_failed', 'the step: never', 1],
     ])
