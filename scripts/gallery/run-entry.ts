@@ -72,6 +72,7 @@ function withoutChance(line: string): string {
     .replace(/run_[0-9a-z]{26}/g, 'RUN')
     .replace(/^ +[\d.]+ s {2}/, '  ')
     .replace(/ in [\d.]+ m?s/g, '')
+    .replace(/ \([\d.]+ m?s\)/g, '')
     .replace(/ after [\d.]+ m?s$/, '')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replace(/ at http:\S+/, ' at http://127.0.0.1:PORT')
