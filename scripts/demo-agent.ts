@@ -7,13 +7,13 @@ import { parseArgs } from 'node:util'
 import * as z from 'zod'
 import { readLogin } from '../clients/cli/place/local-login.ts'
 import { type LocalPlace, startPlace } from '../clients/cli/place/local-place.ts'
+import { transcriptLines } from '../clients/cli/run/transcript.ts'
 import { callApi, type Target } from '../clients/cli/server/api.ts'
 import { fetchEvents, fetchRun } from '../clients/cli/server/fetch-run.ts'
 import { openSession } from '../clients/cli/terminal/session.ts'
 import type { RunEvent } from '../shared/runs/event.ts'
 import { isRunEnd } from '../shared/runs/event-types.ts'
 import {
-  type ChatMessage,
   type Ledger,
   openLedger,
   openScriptedModel,
@@ -37,12 +37,12 @@ const session = openSession()
 
 const LETTER = 'Dear Ben, we will pay you the 19 euros for the cable.'
 const SCRIPT: readonly ScriptTurn[] = [
-  { text: 'I look which mails there are.', calls: [['mail__list_directory', { path: 'mail' }]] },
+  { text: 'I look which mails there are.', calls: [['mail__list_directory', { path: '.' }]] },
   {
     text: 'I read both.',
     calls: [
-      ['mail__read_text_file', { path: 'mail/ada.txt' }],
-      ['mail__read_text_file', { path: 'mail/ben.txt' }],
+      ['mail__read_text_file', { path: 'ada.txt' }],
+      ['mail__read_text_file', { path: 'ben.txt' }],
     ],
   },
   { text: 'Ada wants 1290.', calls: [['refund', { order: 'A-1043', amount: 1_290 }]] },
@@ -110,9 +110,8 @@ async function act(it: Demo): Promise<boolean> {
   it.runId = await startRun(it)
   say('The agent starts', `run ${it.runId}: it lists the folder and reads two mails side by side.`)
   const refund = await question(it, 0)
-  const gate = (await events(it)).find(({ type, item }) => type === 'block:failed' && item === 201)
-  say('Refused by a gate', `it wanted to pay 1290: ${reasonOf(gate)}`)
-  say('A person is asked', `${firstLine(refund.prompt)} Shown are ${Object.keys(refund.shown).join(', ')}.`)
+  say('Refused by a gate', `it wanted to pay 1290. ${await refusal(it, 'small')}.`)
+  say('A person is asked', asked(refund))
   const booked = it.ledger.holdNext()
   await decide(it, refund, { decision: 'approve', edits: { amount: 119 } })
   say('Allowed, but otherwise', 'the person lets 119 be paid instead of 129.')
@@ -121,7 +120,7 @@ async function act(it: Demo): Promise<boolean> {
   const letter = await question(it, refund.seq)
   const [first] = it.ledger.booked
   say('Made again by itself', `with the same key: the ledger answered ${first?.receipt}, and booked nothing new.`)
-  say('A person is asked', firstLine(letter.prompt))
+  say('A person is asked', asked(letter))
   await decide(it, letter, { decision: 'reject', feedback: WORDS })
   say('Denied with words', `"${WORDS}": the model is told that, and goes on.`)
   await until(it, ({ type }) => isRunEnd(type))
@@ -184,22 +183,28 @@ async function kill(it: Demo): Promise<void> {
   say('Started again', `process ${it.place.pid}, on the folder that the dead one left.`)
 }
 
-function reasonOf(event: RunEvent | undefined): string {
-  return event?.type === 'block:failed' ? event.data.reason : 'nothing was refused'
+async function refusal(it: Demo, gate: string): Promise<string> {
+  const found = (await events(it)).find((event) => event.type === 'block:gate' && event.data.gate === gate)
+  return found?.type === 'block:gate' ? found.data.reason : 'Nothing was refused'
 }
 
-function firstLine(text: string): string {
-  return text.split('\n')[0] ?? ''
+/** A prompt's lines as one, without what the agent did so far. */
+function asked({ prompt }: Awaited<ReturnType<typeof question>>): string {
+  return prompt
+    .split(/\n|(?= Tool )/)
+    .slice(0, 2)
+    .join(' / ')
 }
 
-/** What the model was shown in its last request, then what the record and those who were called have counted. */
+/** The transcript as `sluice run transcript` has it, then what the record and those who were asked have counted. */
 async function report(it: Demo): Promise<boolean> {
-  session.say('\nThe transcript, as the last turn was shown it')
-  for (const message of it.model.asked.at(-1) ?? []) for (const line of messageLines(message)) session.say(line)
+  const target = targetOf(it.place)
+  session.say('\nThe transcript, out of the record')
+  for (const line of await transcriptLines(target, { runId: it.runId, block: 'solve' })) session.say(line)
   const all = await events(it)
   const done = all.flatMap(({ type, item }) => (type === 'block:output' && item !== undefined ? [item] : []))
   const calls = done.filter((item) => item % 100 !== 0)
-  const { ok } = await callApi(targetOf(it.place), z.looseObject({ ok: z.boolean() }), (api) =>
+  const { ok } = await callApi(target, z.looseObject({ ok: z.boolean() }), (api) =>
     api.GET('/api/dag/runs/{run_id}/verify', { params: { path: { run_id: it.runId } } }),
   )
   const { keys, booked } = it.ledger
@@ -218,12 +223,7 @@ async function report(it: Demo): Promise<boolean> {
   for (const [what, seen, wanted] of counts)
     session.say(`  ${what.padEnd(32)}${seen}${seen === wanted ? '' : `, expected ${wanted}`}`)
   session.say(`  ${'the record holds (run verify)'.padEnd(32)}${ok ? 'yes' : 'no'}`)
+  session.say(`\nLook at it: npm run -s sluice -- start --data-dir ${relative(process.cwd(), dataDir)}`)
   const isEnded = all.at(-1)?.type === 'run:completed'
   return ok && isEnded && counts.every(([, seen, wanted]) => seen === wanted)
-}
-
-function messageLines({ role, content, tool_calls = [] }: ChatMessage): readonly string[] {
-  const text = (content ?? '').replaceAll(/\s*\n\s*/g, ' / ').trim()
-  const calls = tool_calls.map(({ function: { name, arguments: args } }) => `  ${''.padEnd(11)}calls ${name} ${args}`)
-  return [...(text === '' ? [] : [`  ${role.padEnd(11)}${text}`]), ...calls]
 }

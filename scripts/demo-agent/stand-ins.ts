@@ -8,33 +8,26 @@ interface StandIn {
   close(): void
 }
 
-/** As chat completions has it, as far as it is read here. */
-export interface ChatMessage {
-  readonly role: string
-  readonly content?: string | null
-  readonly tool_calls?: readonly { readonly function: { readonly name: string; readonly arguments: string } }[]
-}
-
 export interface ScriptTurn {
   readonly text: string
   readonly calls?: readonly (readonly [tool: string, args: object])[]
 }
 
 export interface ScriptedModel extends StandIn {
-  /** The messages of each request, in the order they came. */
-  readonly asked: readonly (readonly ChatMessage[])[]
+  /** The turn that each request asked for, in the order they came. */
+  readonly asked: readonly number[]
 }
 
 /** A server that speaks chat completions and says, turn for turn, what the script has. It is no model. */
 export async function openScriptedModel(script: readonly ScriptTurn[]): Promise<ScriptedModel> {
-  const asked: (readonly ChatMessage[])[] = []
+  const asked: number[] = []
   const server = await serve(async (request, response) => {
     const { messages, stream } = (await json(request)) as {
-      readonly messages: readonly ChatMessage[]
+      readonly messages: readonly { readonly role: string }[]
       readonly stream?: boolean
     }
-    asked.push(messages)
     const turn = messages.filter(({ role }) => role === 'assistant').length
+    asked.push(turn)
     const answer = completion(turn, script[turn] ?? { text: 'The script has no more to say.' })
     if (stream === true) sendStream(response, answer)
     else send(response, answer)

@@ -94,8 +94,14 @@ async function transcript(session: Session, runId: string, block: string, option
   const place = { runId, block, ...(pass === undefined ? {} : { epoch: pass - 1 }) }
   const { turns, ...rest } = await fetchTranscript(target, place, fromTurn)
   if (json === true) return session.say(jsonText({ ...rest, turns }, 2))
-  for (const line of turns.flatMap((turn) => turnLines(turn))) session.say(line)
+  for (const line of turns.flatMap(turnLines)) session.say(line)
   if (turns.length === 0) session.say(`No turn of block ${block} has begun.`)
+}
+
+/** All of it, as `run transcript` prints it. */
+export async function transcriptLines(target: Target, place: Place): Promise<readonly string[]> {
+  const { turns } = await fetchTranscript(target, place, 1)
+  return turns.flatMap(turnLines)
 }
 
 interface Place {
