@@ -56,9 +56,9 @@ function userName(): string {
 /** What a document is judged by before it is started here. */
 function routingOf(settings: Settings): Routing {
   const { providers, prices, agents, services, shell_gates, http_gates, approvals, people } = settings
-  const { auth, local_person, slack, public_url } = settings
+  const { auth, local_person, slack, public_url, mcp_servers } = settings
   const who = { approvals, people, auth, local_person, slack, public_url }
-  return { providers, prices, agents, services, shell_gates, http_gates, ...who }
+  return { providers, prices, agents, services, shell_gates, http_gates, mcp_servers, ...who }
 }
 
 /** Checks the text of a sluice.yaml; with errors, the folders and providers are the defaults. */
