@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { type Started, sluice, startSluice } from './run-cli.ts'
 
@@ -71,7 +72,11 @@ async function asked({ folder, server, runId }: State, words: readonly string[])
       { cwd: folder, env },
     )
   let done = await run()
-  for (let tries = 0; words[1] === 'approve' && done.code !== 0 && tries < 20; tries += 1) done = await run()
+  const decides = words[1] === 'approve' || words[1] === 'reject'
+  for (let tries = 0; decides && done.code !== 0 && tries < 200; tries += 1) {
+    await pause(100)
+    done = await run()
+  }
   return done
 }
 

@@ -18,4 +18,6 @@ test('every command of the guide does what the guide says', { tags: ['thorough']
   const changes = page.outputs.filter(([line]) => line.includes('dags/changes.yaml')).map(([, out]) => out)
   expect(changes[0]).toContain('gate some passed: is 2')
   expect(changes[1]).toMatch(/gate some failed: One change is no list/)
+  const changelog = page.outputs.find(([line]) => line.includes('dags/changelog.yaml'))?.[1]
+  expect(changelog).toMatch(/artifact\.write .*refused.*"a-list" failed[\s\S]*artifact\.write .*completed/)
 })
