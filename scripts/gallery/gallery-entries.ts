@@ -183,7 +183,7 @@ export const GALLERY: readonly GalleryEntry[] = [
   },
   {
     name: 'refund',
-    title: 'A refund, booked once',
+    title: 'A refund and its receipt',
     about:
       'Accounts: an amount is held against its order, and a receipt is kept. The agent of `support-agent` calls it.',
     shows: [
