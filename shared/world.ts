@@ -5,6 +5,7 @@ import type { GraphWork, Indexing, SearchIndex } from './graph/search-index.ts'
 import type { Health } from './ports/health.ts'
 import type { Clock, Ids, Log } from './ports/host.ts'
 import type { Isolate } from './ports/isolate.ts'
+import type { Live } from './ports/live.ts'
 import type { Modules } from './ports/modules.ts'
 import type { Inputs, ObjectStore, Uploads } from './ports/objects.ts'
 import type { Providers } from './providers/provider.ts'
@@ -66,6 +67,8 @@ export interface World {
   readonly ids: Ids
   readonly log: Log
   readonly waker: Waker
+  /** What models are saying now. Absent where the settings do not ask for it. */
+  readonly live?: Live | undefined
   readonly documents: Documents
   /** The code of the project: modules that documents name. */
   readonly modules: Modules

@@ -1,6 +1,7 @@
-import { RUN_ROUTES } from '../../shared/api/run-routes.ts'
+import { type BlockDelta, RUN_ROUTES } from '../../shared/api/run-routes.ts'
 import { type Principal, principalName } from '../../shared/auth/principal.ts'
 import { Fault } from '../../shared/errors.ts'
+import type { LiveText } from '../../shared/ports/live.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { isRunEnd } from '../../shared/runs/event-types.ts'
 import type { LeasePool, RunKey } from '../../shared/runs/run-store.ts'
@@ -21,7 +22,7 @@ export const handler = httpHandler({
     if (since > head.seq) throw cursorAheadFault(since, head.seq)
     if (since === head.seq && head.state !== 'running') return { status: 204, body: '', media_type: SCHEMA.media_type }
     const slots = await takeStreamSlots(world, call.principal)
-    return { body: withSlots(eventText(world, run, since, call.signal), slots), media_type: SCHEMA.media_type }
+    return { body: withSlots(streamText(world, run, since, call.signal), slots), media_type: SCHEMA.media_type }
   },
 })
 
@@ -48,31 +49,95 @@ async function* withSlots(text: AsyncIterable<string>, slots: StreamSlots): Asyn
 }
 
 /**
- * Events after the cursor, then new ones as they come. Waiting begins before reading, so that an event stored between
- * the two is not slept over. Ends after the terminal event, or after five minutes with the id to go on from: a reader that
+ * Events after the cursor, then new ones as they come, and between them what models say meanwhile. Waiting begins before
+ * reading, so that an event stored between the two is not slept over. Ends after the terminal event, or after five minutes with the id to go on from: a reader that
  * was sent no event yet comes again with that.
  */
-async function* eventText(world: World, run: RunKey, after: number, signal: AbortSignal): AsyncGenerator<string> {
+async function* streamText(world: World, run: RunKey, after: number, signal: AbortSignal): AsyncGenerator<string> {
   const end = world.clock.now() + STREAM_MS
+  const news = openNews(world.live, run)
   let since = after
   let beat = world.clock.now() + HEARTBEAT_MS
   yield `retry: ${RETRY_MS}\n\n`
   while (world.clock.now() < end) {
-    const waiting = new AbortController()
-    const changed = world.waker.changed(run, beat - world.clock.now(), AbortSignal.any([signal, waiting.signal]))
-    changed.catch(() => {})
-    const events = await world.runs.events(run, since, PAGE)
-    const last = events.at(-1)
-    if (last === undefined) await changed
-    else waiting.abort()
-    if (last !== undefined) yield events.map(messageOf).join('')
+    const last = yield* nextEvents(world, { run, since, news, ms: beat - world.clock.now(), signal })
     if (last !== undefined && isRunEnd(last.type)) return
     since = last?.seq ?? since
     const now = world.clock.now()
-    if (last === undefined && now >= beat) yield ': heartbeat\n\n'
-    if (last !== undefined || now >= beat) beat = now + HEARTBEAT_MS
+    const isQuiet = last === undefined && now >= beat
+    if (isQuiet) yield ': heartbeat\n\n'
+    if (isQuiet || last !== undefined) beat = now + HEARTBEAT_MS
   }
   yield `: goes on after this id\nid: ${since}\nretry: ${RETRY_MS}\n\n`
+}
+
+interface Reader {
+  readonly run: RunKey
+  readonly since: number
+  readonly news: () => Promise<string>
+  readonly ms: number
+  readonly signal: AbortSignal
+}
+
+/** A page of events; where there is none, what is said until there may be. Answers the last of them. */
+async function* nextEvents(world: World, reader: Reader): AsyncGenerator<string, RunEvent | undefined> {
+  const { run, since, ms } = reader
+  const waiting = new AbortController()
+  const signal = AbortSignal.any([reader.signal, waiting.signal])
+  const changed = world.waker.changed(run, ms, signal)
+  changed.catch(() => {})
+  try {
+    const events = await world.runs.events(run, since, PAGE)
+    if (events.length > 0) yield events.map(messageOf).join('')
+    else yield* wordsUntil(world, { ...reader, changed, signal })
+    return events.at(-1)
+  } finally {
+    waiting.abort()
+  }
+}
+
+interface Listening extends Reader {
+  readonly changed: Promise<void>
+}
+
+/** Words that come so soon after others are told with them. */
+const WORDS_MS = 50
+
+/** What models say, as they say it, until the run changes. Nothing is kept for who reads slowly: they are told the rest later. */
+async function* wordsUntil({ live, clock }: World, listening: Listening): AsyncGenerator<string> {
+  const { run, news, changed, ms, signal } = listening
+  if (live === undefined) return await changed
+  const moved = changed.then(() => 'events' as const)
+  for (;;) {
+    const said = live.said(run, ms, signal).then(() => 'words' as const)
+    const words = await news()
+    if (words !== '') yield words
+    if ((await Promise.race([moved, said])) === 'events') return
+    if (words !== '') await clock.delay(WORDS_MS)
+  }
+}
+
+/** Answers what was said since it was asked last, as messages; no words, no message. */
+function openNews(live: World['live'], run: RunKey): () => Promise<string> {
+  const told = new Map<string, LiveText>()
+  return async () => {
+    const heard = (await live?.heard(run)) ?? []
+    const messages = heard.flatMap((now) => {
+      const before = told.get(now.lane)
+      told.set(now.lane, now)
+      return deltaOf(now, before)
+    })
+    return messages.map((delta) => `event: block:delta\ndata: ${JSON.stringify(delta)}\n\n`).join('')
+  }
+}
+
+/** It has no seq and no id: whoever comes again comes for events. */
+function deltaOf({ lane: _, ...now }: LiveText, before: LiveText | undefined): readonly BlockDelta[] {
+  const isSame = before?.epoch === now.epoch && before.attempt === now.attempt && before.question === now.question
+  const upTo = isSame ? before.from + before.text.length : 0
+  const from = Math.max(now.from, upTo)
+  const text = now.text.slice(from - now.from)
+  return text === '' ? [] : [{ type: 'block:delta', ...now, from, text }]
 }
 
 function messageOf(event: RunEvent): string {

@@ -1,6 +1,7 @@
 import { type Agent, type Block, type Fallback, judgingBlocks } from '../../shared/dag/dag.ts'
 import { renderTemplate } from '../../shared/dag/template.ts'
 import { Fault } from '../../shared/errors.ts'
+import type { Speech } from '../../shared/ports/live.ts'
 import { generatedPrompt, withFeedback, withFiles } from '../../shared/prompts/block.ts'
 import { goalSection } from '../../shared/prompts/goal.ts'
 import { callsModel } from '../../shared/providers/model-prices.ts'
@@ -8,6 +9,7 @@ import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/pro
 import type { RecordedCallWithPrompt } from '../../shared/providers/recording.ts'
 import { inputsNamedIn, ownValues } from '../../shared/runs/block-inputs.ts'
 import { readAnswerOutputs } from '../../shared/runs/block-outputs.ts'
+import { laneKey } from '../../shared/runs/lane.ts'
 import { sha256 } from '../../shared/text/hash.ts'
 import { canonicalJson } from '../../shared/text/json.ts'
 import { shortRedacted } from '../../shared/text/short-text.ts'
@@ -17,7 +19,7 @@ import { frozenContract } from '../record/freeze-goal.ts'
 import { isOverQuota } from '../record/storage-quota.ts'
 import { refuseTooMuch, storeAnswerFiles, type ToldValues, toldValues } from './agent-files.ts'
 import type { Dispatch, Produced } from './attempt-outcome.ts'
-import { type BlockCall, callKey } from './block-call.ts'
+import { type BlockCall, callKey, laneOwnerOf } from './block-call.ts'
 import { askFirstThere, type Candidates, fallbackFacts, openCandidates } from './fallback.ts'
 import { meteredProvider } from './metered-provider.ts'
 
@@ -104,16 +106,33 @@ export async function askAgent(
     if (provider === undefined) throw unknownProvider(call, by.provider)
     const key = callKey(call, attempt, repair)
     const { prompt, ...work } = workFor(call, by, { values, told, base, goal })
-    const answer = await provider.dispatch({
-      ...request,
-      ...work,
-      prompt: withFeedback(prompt, feedback),
-      model: by.model,
-      params: by.model_params,
-      idempotency_key: place === 0 ? key : `${key}.${place}`,
-    })
-    return { answer, by, prompt: withFeedback(prompt, feedback) }
+    const speech = speechOf(call, attempt, repair * QUESTIONS + place)
+    try {
+      const answer = await provider.dispatch({
+        ...request,
+        ...work,
+        prompt: withFeedback(prompt, feedback),
+        model: by.model,
+        params: by.model_params,
+        idempotency_key: place === 0 ? key : `${key}.${place}`,
+        ...(speech === undefined ? {} : { on_text: speech.add }),
+      })
+      return { answer, by, prompt: withFeedback(prompt, feedback) }
+    } finally {
+      speech?.end()
+    }
   })
+}
+
+/** More than there are candidates. */
+const QUESTIONS = 10
+
+/** Where what the model says is heard while it says it. */
+function speechOf(call: BlockCall, attempt: number, question: number): Speech | undefined {
+  const { world, run, block, item, epoch } = call
+  const lane = laneKey(laneOwnerOf(call))
+  const speaker = { lane, block_id: block.id, ...(item === undefined ? {} : { item }), epoch, attempt, question }
+  return world.live?.speak(run, speaker)
 }
 
 /**

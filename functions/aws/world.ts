@@ -1,4 +1,5 @@
 import { Fault } from '../../shared/errors.ts'
+import type { Live } from '../../shared/ports/live.ts'
 import type { Secrets } from '../../shared/ports/secrets.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { Telemetry } from '../../shared/telemetry/telemetry-port.ts'
@@ -6,13 +7,15 @@ import { runsWithWebhookNudges } from '../../shared/webhooks/endpoint-deliveries
 import type { World } from '../../shared/world.ts'
 import type { Core, DeployedDocuments, DeployedGates } from './core.ts'
 
-type Port = Exclude<keyof World, 'clock' | 'ids' | 'log' | 'settings' | 'telemetry'>
+type Port = Exclude<keyof World, 'clock' | 'ids' | 'log' | 'settings' | 'telemetry' | 'live'>
 
 /** One opener a port of the function's catalog line: `{ objects: openObjects }`. What is not listed is not bundled. */
 export type PortOpeners = { readonly [P in Port]?: (core: Core) => World[P] } & {
   readonly secrets?: (core: Pick<Core, 'clock'>) => Secrets
   /** Only where the settings name a collector. */
   readonly telemetry?: (core: Core) => Telemetry
+  /** Only where the settings ask for it. */
+  readonly live?: (core: Core) => Live
 }
 
 export interface WorldParts {
@@ -39,7 +42,9 @@ export function assembleWorld(core: Core, parts: Pick<WorldParts, 'name' | 'port
     else Object.defineProperty(world, port, { get: () => refuse(parts.name, port) })
   }
   // Every port is there: opened, or as a getter that refuses.
-  return withWebhookNudges(withSpans(world as World, core, parts), parts)
+  const { live } = parts.ports
+  const heard = live === undefined ? world : Object.assign(world, { live: live(core) })
+  return withWebhookNudges(withSpans(heard as World, core, parts), parts)
 }
 
 /** Whoever writes to the log of runs tells of what it ended there. */

@@ -16,6 +16,7 @@ import { createDocuments } from './documents.ts'
 import { openInputs } from './folder-inputs.ts'
 import { openObjects } from './folder-objects.ts'
 import { openGraphStore } from './graph-store/graph-store.ts'
+import { createLive } from './live.ts'
 import { createMcp } from './mcp.ts'
 import { createServices, createWebhooks, providerPlace } from './ports-with-keys.ts'
 import { openRunStore } from './run-store/run-store.ts'
@@ -123,7 +124,10 @@ interface StoreParts {
 }
 
 interface Stores
-  extends Pick<World, 'runs' | 'waker' | 'objects' | 'uploads' | 'graph' | 'search' | 'indexing' | 'tokens' | 'waits'> {
+  extends Pick<
+    World,
+    'runs' | 'waker' | 'live' | 'objects' | 'uploads' | 'graph' | 'search' | 'indexing' | 'tokens' | 'waits'
+  > {
   /** `db` stays open. */
   close(): void
 }
@@ -135,6 +139,7 @@ function openStores({ folder, db, clock, address }: StoreParts): Stores {
   const { index: search, indexing, close } = openLocalIndex(folder, { graph, objects, clock })
   return {
     ...createWaker(openRunStore(db), clock),
+    live: createLive(clock),
     objects,
     uploads: openUploads(clock),
     tokens: openTokens(db, clock),

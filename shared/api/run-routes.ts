@@ -221,6 +221,23 @@ export const GET_RUN = {
 
 const MAX_SEQ = 999_999_999
 
+/** Between the events of a stream: no part of the record, without seq and without id. */
+const BlockDeltaSchema = z
+  .strictObject({
+    type: z.literal('block:delta'),
+    block_id: text,
+    item: count.optional(),
+    epoch: count,
+    attempt: count,
+    question: count.describe('Another number is another answer: a repair, or one of another provider'),
+    from: count.describe(
+      'Characters of the answer before `text`; more than was told so far: what lies between is lost',
+    ),
+    text: text.describe('What the model went on to say'),
+  })
+  .describe('What a model says before its answer is recorded; it comes in streams alone')
+export type BlockDelta = z.output<typeof BlockDeltaSchema>
+
 const RunSummarySchema = z.strictObject({
   run_id: text,
   dag_name: text,
@@ -291,7 +308,7 @@ export const RUN_ROUTES = {
     summary: 'Server-Sent Events: durable events after the cursor, then live ones, until the terminal event',
     params: RunParamsSchema,
     query: z.strictObject({ since: queryInt(0, MAX_SEQ, 0) }),
-    answer: RunEventSchema,
+    answer: z.union([RunEventSchema, BlockDeltaSchema]),
     media_type: 'text/event-stream',
   },
 } as const satisfies Record<string, RouteSchema>

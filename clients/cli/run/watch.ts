@@ -5,14 +5,14 @@ import type { RunFold } from '../../../shared/runs/run-fold.ts'
 import { agentItemNames, agentItemWords, readAgentItem } from '../../../shared/runs/turns-and-calls.ts'
 import { shownPrice } from '../../../shared/runs/usage-cost.ts'
 import { chooseTarget, commandLine, type Target } from '../server/api.ts'
-import { followEvents } from '../server/event-stream.ts'
+import { type Delta, followEvents } from '../server/event-stream.ts'
 import { fetchRun, type RunAnswer } from '../server/fetch-run.ts'
 import { count, durationWords } from '../terminal/format.ts'
 import { type TargetOptions, withTargetOptions } from '../terminal/options.ts'
 import { type Frame, redraw } from '../terminal/redraw.ts'
 import { type ExitCode, Refused } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
-import { jsonText, oneLine } from '../terminal/text.ts'
+import { cut, jsonText, oneLine } from '../terminal/text.ts'
 import { artifactLines } from './artifacts.ts'
 import { eventLine } from './events.ts'
 import { failedLogLines } from './log.ts'
@@ -62,7 +62,8 @@ export async function watchRun(session: Session, target: Target, watch: Watch): 
   const screen = openScreen(session, await fetchRun(target, runId), watch.quiet === true)
   const names = agentItemNames()
   try {
-    for await (const event of followEvents(target, { runId, ...(signal && { signal }) })) {
+    const follow = { runId, onDelta: screen.hear, ...(signal && { signal }) }
+    for await (const event of followEvents(target, follow)) {
       const name = names(event)
       screen.show(event, name)
       if (watch.quiet !== true && isEndOfCall(event, name)) screen.note(await callLineOf(target, event))
@@ -94,12 +95,14 @@ async function callLineOf(target: Target, { run_id, block_id = '', item = 0 }: R
 interface Screen {
   /** `name`: of an agent's turn or call. */
   show(event: RunEvent, name: string | undefined): void
+  /** What a model says meanwhile. */
+  readonly hear: (delta: Delta) => void
   note(text: string): void
   close(): void
 }
 
 function openScreen(session: Session, answer: RunAnswer, quiet: boolean): Screen {
-  if (quiet) return { show() {}, note() {}, close() {} }
+  if (quiet) return { show() {}, hear() {}, note() {}, close() {} }
   return session.live ? liveScreen(session, answer) : plainScreen(session, answer)
 }
 
@@ -113,6 +116,8 @@ function plainScreen(session: Session, { run }: RunAnswer): Screen {
       const line = eventLine(event, Date.parse(run.started_at ?? event.at), { item })
       if (line !== undefined) session.say(line)
     },
+    // A log has what was recorded.
+    hear() {},
     note: session.say,
     close() {},
   }
@@ -123,24 +128,58 @@ function liveScreen(session: Session, answer: RunAnswer): Screen {
   let drawn: Frame = { lines: [], columns: 0 }
   let news: RunEvent[] = []
   let fold = foldRun([])
+  const voices = openVoices()
   const draw = (above = '') => {
     fold = foldRun(news, fold)
     news = []
     const { columns, rows } = session.size()
-    const canvas = { columns, rows: rows - 1, color: session.settings.color, now: Date.now() }
-    const next = { lines: renderRun(liveRun(answer, fold), canvas), columns }
+    const said = voices.lines(columns)
+    const canvas = { columns, rows: rows - 1 - said.length, color: session.settings.color, now: Date.now() }
+    const next = { lines: [...renderRun(liveRun(answer, fold), canvas), ...said], columns }
     const text = redraw(drawn, next, above)
     if (text !== '') void session.write(text)
     drawn = next
   }
   const timer = setInterval(draw, 100)
   return {
-    show: (event) => void news.push(event),
+    show: (event) => {
+      news.push(event)
+      voices.end(event)
+    },
+    hear: voices.hear,
     note: draw,
     close() {
       clearInterval(timer)
       draw()
     },
+  }
+}
+
+/** Models that are heard at once, the last that began. */
+const MOST_VOICES = 3
+const KEPT = 2_000
+
+/** The last words of each model that speaks, a line each, until its answer is recorded. */
+function openVoices() {
+  const voices = new Map<string, { readonly who: string; readonly question: string; readonly text: string }>()
+  const keyOf = (of: { readonly block_id?: string | undefined; readonly item?: number | undefined }) =>
+    `${of.block_id ?? ''}.${of.item ?? ''}`
+  return {
+    hear: (delta: Delta) => {
+      const { block_id, epoch, attempt } = delta
+      const question = `${epoch} ${attempt} ${delta.question}`
+      const before = voices.get(keyOf(delta))
+      const text = `${before?.question === question ? before.text : ''}${delta.text}`.slice(-KEPT)
+      voices.set(keyOf(delta), { who: block_id, question, text })
+    },
+    end: (event: RunEvent) => void (event.type.startsWith('block:') && voices.delete(keyOf(event))),
+    lines: (columns: number) =>
+      [...voices.values()].slice(-MOST_VOICES).map(({ who, text }) => {
+        const start = `  ${oneLine(who)} says: `
+        const room = Math.max(columns - start.length - 2, 10)
+        const words = oneLine(text)
+        return cut(`${start}${words.length > room ? `…${words.slice(-room)}` : words}`, columns)
+      }),
   }
 }
 

@@ -13,6 +13,8 @@ interface Follow {
   /** The first event yielded is the one after this seq. */
   readonly since?: number
   readonly signal?: AbortSignal
+  /** What a model says before its answer is recorded: no event, and none of it comes again. */
+  readonly onDelta?: (delta: Delta) => void
 }
 
 /**
@@ -52,7 +54,7 @@ async function* untilDropped(target: Target, follow: Follow, cursor: Cursor): As
     const response = await openStream(target, follow, cursor.seq)
     // 204: the run has ended, and the reader has it all.
     cursor.ended = response.status === 204
-    for await (const event of eventsOf(response, cursor)) {
+    for await (const event of eventsOf(response, cursor, follow)) {
       cursor.failures = 0
       if (event.seq <= cursor.seq) continue
       cursor.seq = event.seq
@@ -76,19 +78,33 @@ function openStream(target: Target, follow: Follow, seq: number): Promise<Respon
   return fetchResponse(target, (api) => api.GET('/api/dag/runs/{run_id}/events', request))
 }
 
-async function* eventsOf(response: Response, cursor: Cursor): AsyncGenerator<RunEvent> {
+async function* eventsOf(response: Response, cursor: Cursor, { onDelta }: Follow): AsyncGenerator<RunEvent> {
   if (response.body === null) return
   for await (const message of readServerSentEvents(response.body.pipeThrough(new TextDecoderStream()))) {
     if (message.data === '' && message.id !== '') {
       cursor.handedOver = true
       cursor.failures = 0
     }
+    const said = onDelta === undefined ? undefined : DeltaSchema.safeParse(readJson(message.data)).data
+    if (said !== undefined) onDelta?.(said)
     const parsed = AnyEventSchema.safeParse(readJson(message.data))
     // The union's members differ in `data` only, and a newer server may send types this CLI does not know: what reads
     // an event has a default for those.
     if (parsed.success) yield parsed.data as unknown as RunEvent
   }
 }
+
+const DeltaSchema = z.looseObject({
+  type: z.literal('block:delta'),
+  block_id: z.string(),
+  item: z.int().optional(),
+  epoch: z.int(),
+  attempt: z.int(),
+  question: z.int(),
+  from: z.int(),
+  text: z.string(),
+})
+export type Delta = z.infer<typeof DeltaSchema>
 
 const AnyEventSchema = z.looseObject({ seq: z.int().min(1), type: z.string(), at: z.string(), data: z.looseObject({}) })
 

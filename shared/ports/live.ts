@@ -1,0 +1,52 @@
+/** Whose run it is, as the stores name it. */
+interface RunOf {
+  readonly tenant: string
+  readonly run_id: string
+}
+
+/** Who speaks: one question of one attempt of a block, or of an item of it. */
+export interface Speaker {
+  /** As `laneKey` writes it. */
+  readonly lane: string
+  readonly block_id: string
+  readonly item?: number
+  readonly epoch: number
+  readonly attempt: number
+  /** A repair of an answer, and another provider that is asked, is another question. */
+  readonly question: number
+}
+
+/** What a model has said so far of an answer that is not finished. */
+export interface LiveText extends Speaker {
+  /** Characters before `text` that are not kept any more. */
+  readonly from: number
+  readonly text: string
+}
+
+export interface Speech {
+  add(piece: string): void
+  /** From here on it is the record that says what came. */
+  end(): void
+}
+
+/**
+ * What models are saying now, for whoever reads the events of the run: no part of its record. Nobody who speaks is held up,
+ * whoever listens; what cannot be kept is lost without a word.
+ */
+export interface Live {
+  speak(run: RunOf, speaker: Speaker): Speech
+  /** Answers under way, the last `LIVE_KEPT` characters of each. */
+  heard(run: RunOf): Promise<readonly LiveText[]>
+  /** Resolves when something was said in the run, or after ms at the latest. */
+  said(run: RunOf, ms: number, signal: AbortSignal): Promise<void>
+}
+
+/** Characters of an answer that are kept while it is said. */
+export const LIVE_KEPT = 16_384
+
+/** `before` with a piece more, of which the last `LIVE_KEPT` characters stay. */
+export function withPiece({ from, text }: Pick<LiveText, 'from' | 'text'>, piece: string) {
+  const whole = text + piece
+  const dropped = Math.max(0, whole.length - LIVE_KEPT)
+  return { from: from + dropped, text: dropped === 0 ? whole : whole.slice(dropped) }
+}
