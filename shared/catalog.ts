@@ -41,7 +41,7 @@ export const FUNCTIONS: readonly FunctionLine[] = [
     name: 'run-block',
     file: 'attempts/run-block.ts',
     placeholder: 'RunBlock',
-    ports: [...BEGINNING, 'inputs', 'services', 'waits', 'steps', 'mcp', 'graph', 'search'],
+    ports: [...BEGINNING, 'inputs', 'services', 'waits', 'steps', 'mcp', 'graph', 'search', 'live'],
   },
   {
     name: 'open-step',
@@ -208,7 +208,7 @@ export const FUNCTIONS: readonly FunctionLine[] = [
   { name: 'diff-runs', file: 'api/diff-runs.ts', ports: ['runs', 'objects'] },
   { name: 'get-goal', file: 'api/get-goal.ts', ports: ['runs', 'objects'] },
   { name: 'verify-run', file: 'api/verify-run.ts', ports: ['runs', 'objects', 'machine', 'isolate', 'anchors'] },
-  { name: 'stream-events', file: 'api/stream-events.ts', ports: ['runs', 'waker'] },
+  { name: 'stream-events', file: 'api/stream-events.ts', ports: ['runs', 'waker', 'live'] },
   { name: 'get-outputs', file: 'api/get-outputs.ts', ports: ['runs', 'objects'] },
   { name: 'get-context', file: 'api/get-context.ts', ports: ['runs'] },
   { name: 'patch-context', file: 'api/patch-context.ts', ports: ['runs', 'objects', 'outbox'] },

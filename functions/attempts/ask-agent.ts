@@ -119,7 +119,7 @@ export async function askAgent(
       })
       return { answer, by, prompt: withFeedback(prompt, feedback) }
     } finally {
-      speech?.end()
+      await speech?.end()
     }
   })
 }

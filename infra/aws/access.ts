@@ -19,6 +19,7 @@ export function rightStatements(right: Right, stack: Stack, names: Names, chosen
   if (isByChoice(right)) return BY_CHOICE[right](chosen, stack, names)
   if (right === 'shell.run' && !chosen.shell) return []
   if (ANCHORING.has(right) && chosen.anchors !== true) return []
+  if (right === 'live.forget' && chosen.live !== true) return []
   if (right === 'outbox.slack' && chosen.slack === undefined) return []
   if (right === 'webhooks.nudge' && (chosen.webhooks ?? []).length === 0) return []
   const { tenants, slack } = chosen
@@ -58,6 +59,8 @@ export interface ChosenRights extends Asked {
   readonly reserved?: boolean
   /** Ends of hash chains are put into a bucket with Object Lock; absent = there is none. */
   readonly anchors?: boolean
+  /** What models say is told while they say it; absent = it is not. */
+  readonly live?: boolean
   /** ARN of the customer's key that data is under; absent = AWS's own keys. */
   readonly key?: string | undefined
   /** ARNs of the secrets webhooks are signed with, and of headers of spans; absent = there are none. */
@@ -289,6 +292,8 @@ const STATEMENTS = {
     },
   ],
   // Waits that are over, in the partitions of what they waited for: nothing else can be deleted.
+  // What models say, in partitions of its own, where it is told while they say it: nothing else can be deleted.
+  'live.forget': [{ on: 'table', actions: ['dynamodb:DeleteItem'], conditions: partitionsLike('#L#*') }],
   'waits.forget': [{ on: 'table', actions: ['dynamodb:DeleteItem'], conditions: partitionsLike('#W#*') }],
   // One item that health is probed with, in a partition of its own.
   'health.probe': [

@@ -192,6 +192,7 @@ function chosenOf(settings: Settings, deploy: DeploySettings): ChosenRights {
     telemetry: telemetrySecretsOf(settings),
     events: settings.events,
     anchors: settings.audit.anchor !== 'none',
+    live: settings.live_text,
     auth: deploy.auth.mode === 'iam' ? undefined : deploy.auth.mode,
     key: deploy.key === 'aws' ? undefined : deploy.key,
   }

@@ -168,7 +168,8 @@ function namedZod(): Plugin {
   }
 }
 
-function namedClients({ providers, services, mcp_servers, slack, webhooks, telemetry }: Settings): NamedClients {
+function namedClients(settings: Settings): NamedClients {
+  const { providers, services, mcp_servers, slack, webhooks, telemetry, live_text } = settings
   const all = Object.values(providers)
   const ofProviders = all.map((provider) => ('key' in provider ? provider.key?.secret : undefined))
   const ofSlack = slack === undefined ? [] : [slack.token, slack.signing_secret].flat().map(({ secret }) => secret)
@@ -184,6 +185,7 @@ function namedClients({ providers, services, mcp_servers, slack, webhooks, telem
     ssm: keepers.has('ssm'),
     secretsmanager: keepers.has('secretsmanager'),
     webhooks: webhooks.length > 0,
+    live: live_text,
     ...(servers.length === 0 ? {} : { mcp: ofServers.length > 0 ? 'with_key' : 'plain' }),
     ...(telemetry === undefined ? {} : { spans: ofHeaders.length > 0 ? 'with_key' : 'plain' }),
   }

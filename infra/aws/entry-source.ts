@@ -57,6 +57,8 @@ export interface NamedClients {
   readonly spans?: 'with_key' | 'plain'
   /** Somebody is told of events. */
   readonly webhooks?: boolean
+  /** What models say is told while they say it. */
+  readonly live?: boolean
   /** There are MCP servers; `with_key`: with keys. */
   readonly mcp?: 'with_key' | 'plain'
 }
@@ -65,9 +67,12 @@ export interface NamedClients {
  * Where spans go nowhere, nobody carries the way there; else whoever tells of them reads the secrets of its headers. Who
  * nudges for webhooks alone carries nothing for it where there are none.
  */
-function openedPorts(line: FunctionLine, { spans, webhooks = false, mcp }: NamedClients): readonly string[] {
+function openedPorts(
+  line: FunctionLine,
+  { spans, webhooks = false, live = false, mcp }: NamedClients,
+): readonly string[] {
   const isIdle = !webhooks && functionRights(line).includes('webhooks.nudge')
-  const listed = line.ports.filter((port) => !(isIdle && port === 'outbox'))
+  const listed = line.ports.filter((port) => !(isIdle && port === 'outbox') && (live || port !== 'live'))
   // Before the ports that read keys by it.
   const ports = mcp === 'with_key' && listed.includes('mcp') ? [...new Set(['secrets', ...listed])] : listed
   if (!ports.includes('telemetry')) return ports
@@ -165,6 +170,7 @@ const OPENERS: Readonly<Record<string, Opener>> = {
   health: ['health', 'openHealth'],
   anchors: ['anchors', 'openAnchors'],
   telemetry: ['telemetry', 'openAwsTelemetry'],
+  live: ['live', 'openLive'],
 }
 
 function imported(module: keyof typeof GENERATED): string {

@@ -73,7 +73,16 @@ const BEGINS = [
 ] as const
 
 const GRANTS: Readonly<Record<string, readonly Right[]>> = {
-  'run-block': [...BEGINS, 'services.key', 'mcp.key', 'graph.get', 'search.read', 'steps.collect', 'waits.forget'],
+  'run-block': [
+    ...BEGINS,
+    'services.key',
+    'mcp.key',
+    'graph.get',
+    'search.read',
+    'steps.collect',
+    'waits.forget',
+    'live.forget',
+  ],
   'wait-join': ['runs.update', 'machine.answer'],
   'request-approval': BEGINS,
   'open-child': [...BEGINS, 'machine.deployed', 'mcp.key'],
@@ -253,6 +262,7 @@ export type Right =
   | 'runs.stored'
   | 'runs.lease'
   | 'waits.forget'
+  | 'live.forget'
   | 'objects.get'
   | 'objects.put'
   | 'graph.get'

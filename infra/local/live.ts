@@ -22,7 +22,7 @@ export function createLive(clock: Clock): Live {
           set({ ...before, ...withPiece(before, piece) })
           for (const wake of waiting.get(key) ?? []) wake()
         },
-        end() {
+        async end() {
           const lanes = speaking.get(key)
           const last = lanes?.get(speaker.lane)
           if (lanes === undefined || last === undefined || !isSame(last, speaker)) return

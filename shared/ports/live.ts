@@ -25,8 +25,8 @@ export interface LiveText extends Speaker {
 
 export interface Speech {
   add(piece: string): void
-  /** From here on it is the record that says what came. */
-  end(): void
+  /** From here on it is the record that says what came. Never throws. */
+  end(): Promise<void>
 }
 
 /**
@@ -35,18 +35,18 @@ export interface Speech {
  */
 export interface Live {
   speak(run: RunOf, speaker: Speaker): Speech
-  /** Answers under way, the last `LIVE_KEPT` characters of each. */
+  /** Answers under way, the last characters of each. */
   heard(run: RunOf): Promise<readonly LiveText[]>
   /** Resolves when something was said in the run, or after ms at the latest. */
   said(run: RunOf, ms: number, signal: AbortSignal): Promise<void>
 }
 
-/** Characters of an answer that are kept while it is said. */
+/** Characters of an answer that are kept while it is said, where memory holds them. */
 export const LIVE_KEPT = 16_384
 
-/** `before` with a piece more, of which the last `LIVE_KEPT` characters stay. */
-export function withPiece({ from, text }: Pick<LiveText, 'from' | 'text'>, piece: string) {
+/** `before` with a piece more, of which the last `kept` characters stay. */
+export function withPiece({ from, text }: Pick<LiveText, 'from' | 'text'>, piece: string, kept = LIVE_KEPT) {
   const whole = text + piece
-  const dropped = Math.max(0, whole.length - LIVE_KEPT)
+  const dropped = Math.max(0, whole.length - kept)
   return { from: from + dropped, text: dropped === 0 ? whole : whole.slice(dropped) }
 }
