@@ -176,7 +176,11 @@ async function callWords(call: BlockCall, use: string): Promise<string> {
   const spent = head.budget.spent_usd_micros
   const cost = spent === 0 ? '' : `; the run has cost $${(spent / 1_000_000).toFixed(6).replace(/0{1,4}$/, '')}`
   const place = `call ${acting?.call?.n ?? 1} of turn ${(acting?.turn ?? 0) + 1} of block "${block.id}"`
-  return `Tool ${use}, ${place}. So far: ${turns} turns, ${made} calls made${cost}.`
+  return `Tool ${use}, ${place}. So far: ${counted(turns, 'turn')}, ${counted(made, 'call')} made${cost}.`
+}
+
+function counted(n: number, thing: string): string {
+  return `${n} ${thing}${n === 1 ? '' : 's'}`
 }
 
 /** Items of a block share a question: it is that of the first of them. */

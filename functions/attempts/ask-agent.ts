@@ -132,7 +132,8 @@ function speechOf(call: BlockCall, attempt: number, question: number): Speech | 
   const { world, run, block, item, epoch } = call
   const lane = laneKey(laneOwnerOf(call))
   const speaker = { lane, block_id: block.id, ...(item === undefined ? {} : { item }), epoch, attempt, question }
-  return world.live?.speak(run, speaker)
+  const { live } = world
+  return live === undefined ? undefined : live.speak(run, speaker)
 }
 
 /**

@@ -154,6 +154,8 @@ export const ACTIONS = {
   /** Where a rejection goes back to work, it must say what is to be better. */
   sluice_reject_with_reason: { decision: 'reject', asks: 'required' },
   sluice_waive: { decision: 'waive', asks: 'required' },
+  /** What an agent asks on its own is answered in words. */
+  sluice_answer: { decision: 'approve', asks: 'required' },
 } as const
 export type ActionId = keyof typeof ACTIONS
 
@@ -171,7 +173,7 @@ export const MODAL = {
 
 /** The modal that asks for the words of a decision; what it is about travels with it and comes back signed. */
 export function reasonModal(click: SlackClick, required: boolean): Json {
-  const title = click.decision === 'waive' ? 'Waive' : 'Reject'
+  const { title, label } = MODAL_WORDS[click.decision]
   return asJson({
     type: 'modal',
     callback_id: MODAL.callback_id,
@@ -189,7 +191,7 @@ export function reasonModal(click: SlackClick, required: boolean): Json {
         type: 'input',
         block_id: MODAL.block_id,
         optional: !required,
-        label: plainTextObject(required ? 'Why? The run goes on with these words.' : 'Why?', 150),
+        label: plainTextObject(required ? label : 'Why?', 150),
         element: {
           type: 'plain_text_input',
           action_id: MODAL.action_id,
@@ -201,10 +203,17 @@ export function reasonModal(click: SlackClick, required: boolean): Json {
   })
 }
 
+const WHY = 'Why? The run goes on with these words.'
+const MODAL_WORDS = {
+  approve: { title: 'Answer', label: 'Your answer: the agent is told these words.' },
+  waive: { title: 'Waive', label: WHY },
+  reject: { title: 'Reject', label: WHY },
+} as const
+
 /** The answer to a modal sent without the words it needs. */
 export const REASON_MISSING = {
   response_action: 'errors',
-  errors: { [MODAL.block_id]: 'A reason is needed: it is recorded with the decision.' },
+  errors: { [MODAL.block_id]: 'Words are needed: they are recorded with the decision.' },
 } as const
 
 /** What a button of a message stands for: `v1|<approval id>|<decision>|<digest[0..32]>`. */
@@ -229,7 +238,7 @@ export function readButtonValue(text: string): ButtonValue | undefined {
 }
 
 const FORM =
-  /^v1\|(apr_[0-9a-hjkmnp-tv-z]{26}_[0-9a-z]{1,4}_[0-9]{1,6}(?:_a[0-9]{1,4})?)\|(approve|reject|waive)\|([0-9a-f]{32})$/
+  /^v1\|(apr_[0-9a-hjkmnp-tv-z]{26}_[0-9a-z]{1,4}_[0-9]{1,6}(?:_(?:i[0-9]{1,6})?a[0-9]{1,4})?)\|(approve|reject|waive)\|([0-9a-f]{32})$/
 
 /** What makes two deliveries the same click: its content, never how often Slack says that it sent it. */
 export function clickIdempotencyKey(tenant: string, click: SlackClick): RequestIdentity {

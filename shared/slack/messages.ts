@@ -4,6 +4,7 @@ import { earlierDecisionWords } from '../runs/approval-words.ts'
 import type { EventData } from '../runs/event.ts'
 import type { HeadApproval, NotifyAbout } from '../runs/head.ts'
 import type { ApprovalItem } from '../runs/run-store-items.ts'
+import { agentItemWords, questionItem } from '../runs/turns-and-calls.ts'
 import type { Json } from '../text/json.ts'
 import { asJson, type Block, block, dateMarkup, escaped, mentions, plainTextObject } from './block-kit.ts'
 import { ACTIONS, type ActionId, OPEN_ACTION, writeButtonValue } from './interaction.ts'
@@ -38,7 +39,7 @@ export function approvalMessage(asked: AskedInSlack): SlackMessage {
     factsOf(asked),
     ...changesOf(asked.item),
     block.text(asked.item.prompt),
-    ...reasonsOf(asked.item),
+    ...reasonsOf(asked),
     ...valuesOf(asked),
     ...outcomeOf(asked),
     smallPrint(asked),
@@ -71,9 +72,21 @@ function factsOf({ run_id, dag_name, item, cost, approval }: AskedInSlack): Bloc
     ['DAG', dag_name],
     ['Run', run_id],
     ['Block', item.block_id],
+    ...callFacts(item),
     ['Spent so far', `$${cost.usd.toFixed(4)}, ${cost.tokens} tokens`],
     ...votes,
   ])
+}
+
+/** Of a call of an agent: which one, and of which tool. */
+function callFacts({ id, tool }: ApprovalItem): readonly (readonly [string, string])[] {
+  const call = questionItem(id)
+  return call === undefined || tool === undefined
+    ? []
+    : [
+        ['Call', agentItemWords(call)],
+        ['Tool', tool],
+      ]
 }
 
 /** Of all lines together, as they are sent. */
@@ -107,8 +120,17 @@ function cut(reason: string): string {
   return reason.length > REASON_LENGTH ? `${reason.slice(0, REASON_LENGTH)}…` : reason
 }
 
+/** A message has no fields: what may be changed is changed elsewhere. */
+function editWords({ id, about, tool, edit = [] }: ApprovalItem, run_id: string): string {
+  if (about !== 'call' || edit.length === 0) return ''
+  const what = tool === 'ask_person' ? 'Fields are filled' : 'Arguments may be changed'
+  return `${what} in the console, or by: sluice run approve ${run_id} --approval ${id} --edit NAME=VALUE\n${edit.join(', ')}`
+}
+
 /** What a question in the middle of an attempt is about. */
-function reasonsOf({ gates = [], raise }: ApprovalItem): readonly Block[] {
+function reasonsOf({ item, run_id }: AskedInSlack): readonly Block[] {
+  const { gates = [], raise } = item
+  const edits = editWords(item, run_id)
   const failed = gates.slice(0, GATES_SHOWN).map(({ name, reason }) => `${name}: ${cut(reason)}`)
   const caps = [
     raise?.tokens === undefined ? [] : `${raise.tokens} tokens`,
@@ -116,6 +138,7 @@ function reasonsOf({ gates = [], raise }: ApprovalItem): readonly Block[] {
   ].flat()
   return [
     ...(failed.length === 0 ? [] : [block.text(`Gates that do not hold\n${failed.join('\n')}`)]),
+    ...(edits === '' ? [] : [block.text(edits)]),
     ...(caps.length === 0 ? [] : [block.text(`Approved, the run may use up to ${caps.join(' and ')}`)]),
   ]
 }
@@ -168,11 +191,16 @@ function approvalButtons({ item, open_url }: AskedInSlack): Block {
     value: writeButtonValue({ approval_id: item.id, decision: ACTIONS[action_id].decision, digest: item.digest }),
     ...(style === undefined ? {} : { style }),
   })
+  const yesButton = () => {
+    if (asksWaiver(item)) return button('sluice_waive', 'Waive', 'primary')
+    if (item.tool === 'ask_person') return button('sluice_answer', 'Answer', 'primary')
+    return button('sluice_approve', 'Approve', 'primary')
+  }
   const open = { type: 'button', action_id: OPEN_ACTION, text: plainTextObject('Open', 75), url: open_url }
   return {
     type: 'actions',
     elements: [
-      asksWaiver(item) ? button('sluice_waive', 'Waive', 'primary') : button('sluice_approve', 'Approve', 'primary'),
+      yesButton(),
       button(mustSayWhy ? 'sluice_reject_with_reason' : 'sluice_reject', 'Reject', 'danger'),
       ...(open_url === undefined ? [] : [open]),
     ],

@@ -14,6 +14,8 @@ import {
   type Draft,
   decisionBody,
   needsFeedback,
+  subjectOf,
+  whatIsAsked,
   yesAnswer,
 } from './decision.ts'
 import { DecisionSubject } from './question.tsx'
@@ -23,27 +25,31 @@ interface DecideProps {
   /** `words`: what was done, for people. */
   readonly onDecided: (id: string, words: string) => void
   readonly reload: () => void
+  /** Absent: yes. Where several are asked at once no key can tell which is meant. */
+  readonly hasKeys?: boolean
 }
 
 /** The way to both answers, by button and key; who may not decide is told why. */
-export function DecideButtons({ approval, onDecided, reload }: DecideProps) {
+export function DecideButtons({ approval, onDecided, reload, hasKeys = true }: DecideProps) {
   const [answer, setAnswer] = useState<Answer>()
   const yes = yesAnswer(approval)
   const { allowed, reason } = approval.may_decide
   const open = (next: Answer) => allowed && setAnswer(next)
-  useKeys(
-    { key: 'a', label: yes === 'waive' ? 'Waive the gates' : 'Approve', run: () => open(yes) },
-    { key: 'r', label: 'Reject', run: () => open('reject') },
-  )
+  const words = BUTTONS[subjectOf(approval)]
+  const keys = [
+    { key: 'a', label: yes === 'waive' ? 'Waive the gates' : words.yes, run: () => open(yes) },
+    { key: 'r', label: words.no, run: () => open('reject') },
+  ]
+  useKeys(...(hasKeys ? keys : []))
   if (approval.status !== 'pending') return null
   return (
     <div class="decide">
       <div class="row">
         <button type="button" class="primary" disabled={!allowed} onClick={() => open(yes)}>
-          {yes === 'waive' ? 'Waive …' : 'Approve …'}
+          {yes === 'waive' ? 'Waive' : words.yes} …
         </button>
         <button type="button" class="danger" disabled={!allowed} onClick={() => open('reject')}>
-          Reject …
+          {words.no} …
         </button>
         {!allowed && <span>You may not decide: {reason}</span>}
       </div>
@@ -66,6 +72,13 @@ export function DecideButtons({ approval, onDecided, reload }: DecideProps) {
   )
 }
 
+/** A call of a tool is allowed or denied, and what an agent asks on its own is answered. */
+const BUTTONS = {
+  block: { yes: 'Approve', no: 'Reject' },
+  call: { yes: 'Allow', no: 'Deny' },
+  form: { yes: 'Answer', no: 'Do not answer' },
+} as const
+
 interface DialogProps {
   /** As the reader sees it: what is sent is its digest, whatever came since. */
   readonly shown: Approval
@@ -80,11 +93,13 @@ function DecideDialog({ shown, answer, onClose, onDecided }: DialogProps) {
   const [changes, setChanges] = useState<readonly string[]>([])
   const [feedback, setFeedback] = useState('')
   const [restart, setRestart] = useState<Draft['restart']>('refine')
+  const [isMore, setMore] = useState(false)
   const edits = useEdits(seen, answer)
   const { isBusy, problem, run } = useChange()
   const submit = async (event: Event) => {
     event.preventDefault()
-    const draft: Draft = { answer, feedback, restart, edits: edits.values }
+    const more = answer === 'reject' ? { stop: isMore } : { allowRest: isMore }
+    const draft: Draft = { answer, feedback, restart, edits: edits.values, ...more }
     const done = await run(() => decide(seen, draft))
     if (done === undefined) return
     if ('now' in done) {
@@ -92,9 +107,11 @@ function DecideDialog({ shown, answer, onClose, onDecided }: DialogProps) {
       setSeen(done.now)
     } else onDecided(doneWords(seen, answer, done.status))
   }
+  const subject = subjectOf(seen)
+  const words = dialogWords(seen, answer)
   const isReady = edits.isReady && (!needsFeedback(answer) || feedback.trim() !== '')
   return (
-    <Modal title={`${WORDS[answer].title} ${seen.block_id} of ${seen.dag_name}`} onClose={onClose}>
+    <Modal title={words.title} onClose={onClose}>
       <form class="stack" onSubmit={submit}>
         <DecisionSubject approval={seen} changes={changes} />
         {edits.fields}
@@ -106,13 +123,14 @@ function DecideDialog({ shown, answer, onClose, onDecided }: DialogProps) {
           restart={restart}
           onRestart={setRestart}
         />
+        {subject === 'call' && <MoreChoice approval={seen} answer={answer} isOn={isMore} onChange={setMore} />}
         {problem !== undefined && <ProblemNotice problem={problem} />}
         <div class="actions">
           <button type="button" onClick={onClose}>
             Cancel
           </button>
           <button type="submit" class={answer === 'reject' ? 'danger' : 'primary'} disabled={isBusy || !isReady}>
-            {WORDS[answer].button} {seen.block_id}
+            {words.button}
           </button>
         </div>
       </form>
@@ -126,11 +144,50 @@ const WORDS: Readonly<Record<Answer, { readonly title: string; readonly button: 
   reject: { title: 'Reject', button: 'Reject', done: 'Rejected' },
 }
 
+/** Of a call the same in the words of its buttons. */
+const CALL_WORDS = {
+  call: { approve: { verb: 'Allow', done: 'Allowed' }, reject: { verb: 'Deny', done: 'Denied' } },
+  form: { approve: { verb: 'Answer', done: 'Answered' }, reject: { verb: 'Do not answer', done: 'Did not answer' } },
+} as const
+
+function callWords(approval: Approval, answer: Answer) {
+  const subject = subjectOf(approval)
+  return subject === 'block' || answer === 'waive' ? undefined : CALL_WORDS[subject][answer]
+}
+
+function dialogWords(approval: Approval, answer: Answer): { readonly title: string; readonly button: string } {
+  const words = callWords(approval, answer)
+  const what = whatIsAsked(approval)
+  if (words !== undefined) return { title: `${words.verb}: ${what}`, button: words.verb }
+  return { title: `${WORDS[answer].title} ${what} of ${approval.dag_name}`, button: `${WORDS[answer].button} ${what}` }
+}
+
 /** Votes are not yet a decision. */
-function doneWords({ block_id, dag_name, quorum }: Approval, answer: Answer, status: string): string {
-  const what = `${block_id} of ${dag_name}`
+function doneWords(approval: Approval, answer: Answer, status: string): string {
+  const { dag_name, quorum } = approval
+  const what = `${whatIsAsked(approval)} of ${dag_name}`
   if (status === 'pending') return `Your yes to ${what} counts; ${quorum} people are needed.`
-  return `${WORDS[answer].done} ${what}.`
+  return `${callWords(approval, answer)?.done ?? WORDS[answer].done} ${what}.`
+}
+
+interface MoreProps {
+  readonly approval: Approval
+  readonly answer: Answer
+  readonly isOn: boolean
+  readonly onChange: (isOn: boolean) => void
+}
+
+/** What else an answer about a call may mean. */
+function MoreChoice({ approval, answer, isOn, onChange }: MoreProps) {
+  if (answer === 'approve' && approval.allow_rest !== true) return null
+  return (
+    <label class="row">
+      <input type="checkbox" checked={isOn} onChange={({ currentTarget }) => onChange(currentTarget.checked)} />
+      {answer === 'approve'
+        ? `Do not ask about later calls of ${approval.tool} in this run`
+        : 'Stop the agent: its block fails'}
+    </label>
+  )
 }
 
 /** The new state, or how the question looks now, where it is no longer what was shown. */
@@ -171,16 +228,19 @@ function DecideFields({ approval, answer, feedback, onFeedback, restart, onResta
       {answer === 'reject' && approval.on_reject === 'iterate' && (
         <RestartChoice restart={restart} onRestart={onRestart} />
       )}
-      <label class="block-label">
-        {LABELS[answer]}
-        <textarea
-          rows={4}
-          maxLength={3_000}
-          required={answer !== 'approve'}
-          value={feedback}
-          onInput={(event) => onFeedback(event.currentTarget.value)}
-        />
-      </label>
+      {/* A form has a field for words of its own. */}
+      {(answer !== 'approve' || subjectOf(approval) !== 'form') && (
+        <label class="block-label">
+          {labelOf(approval, answer)}
+          <textarea
+            rows={4}
+            maxLength={3_000}
+            required={answer !== 'approve'}
+            value={feedback}
+            onInput={(event) => onFeedback(event.currentTarget.value)}
+          />
+        </label>
+      )}
     </>
   )
 }
@@ -189,6 +249,12 @@ const LABELS: Readonly<Record<Answer, string>> = {
   approve: 'Comment (recorded; may be left empty)',
   waive: 'Why the gates may be waived (recorded)',
   reject: 'Feedback: what is wrong, and what to do instead',
+}
+
+function labelOf(approval: Approval, answer: Answer): string {
+  return subjectOf(approval) !== 'block' && answer === 'reject'
+    ? 'Why not: the agent is told these words'
+    : LABELS[answer]
 }
 
 const RESTARTS: readonly { readonly value: Draft['restart']; readonly label: string }[] = [
@@ -237,7 +303,7 @@ function useEdits(approval: Approval, answer: Answer): Edits {
     isReady: types !== undefined && typed.every(([, read]) => !('problem' in read)),
     fields: (
       <fieldset class="choices">
-        <legend>Inputs you may change (left as they are, they are no edits)</legend>
+        <legend>{EDIT_LEGENDS[subjectOf(approval)]}</legend>
         {types === undefined && <p class="empty">Asking which types they have.</p>}
         {types !== undefined &&
           fields.map(({ name, type, text }) => (
@@ -254,13 +320,23 @@ function useEdits(approval: Approval, answer: Answer): Edits {
   }
 }
 
-/** The run's document says of which type each input is. Undefined until it was answered. */
-function usePortTypes({ run_id, block_id }: Approval, isOpen: boolean): Readonly<Record<string, string>> | undefined {
+const EDIT_LEGENDS = {
+  block: 'Inputs you may change (left as they are, they are no edits)',
+  call: 'Arguments you may change (left as they are, they are no edits)',
+  form: 'What the agent asks for (what is left empty is not given)',
+} as const
+
+/** The run's document says of which type each input is, and a question about a call itself. Undefined until it was answered. */
+function usePortTypes(
+  { run_id, block_id, edit_types }: Approval,
+  isOpen: boolean,
+): Readonly<Record<string, string>> | undefined {
   const { value, problem } = useAnswer(`types ${run_id} ${isOpen}`, async () => {
-    if (!isOpen) return []
+    if (!isOpen || edit_types !== undefined) return []
     const { dag } = await answerOf(api.GET('/api/dag/runs/{run_id}', { params: { path: { run_id } } }))
     return dag.blocks as readonly BlockInputs[]
   })
+  if (edit_types !== undefined) return edit_types
   // Without the document every field takes JSON; the server checks it.
   if (problem !== undefined) return {}
   const inputs = value?.find(({ id }) => id === block_id)?.inputs ?? {}

@@ -1,3 +1,4 @@
+import { agentItemWords, questionItem } from '../../../shared/runs/turns-and-calls.ts'
 import type { operations } from '../../api/schema.generated.ts'
 
 export type InboxPage = operations['list-approvals']['responses'][200]['content']['application/json']
@@ -15,6 +16,26 @@ export interface Draft {
   readonly edits: Readonly<Record<string, unknown>>
   /** With reject, where a rejection makes another run: undefined = it shall not. */
   readonly restart: 'refine' | 'from_scratch' | undefined
+  /** Of an agent's call: with approve, nobody is asked before later calls of its tool. */
+  readonly allowRest?: boolean
+  /** Of an agent's call: with reject, the agent does nothing more. */
+  readonly stop?: boolean
+}
+
+/** What is asked about: a block, or a call an agent wants to make, or a form it wants to be filled. */
+export function subjectOf({ about, tool }: Pick<Approval, 'about' | 'tool'>): 'block' | 'call' | 'form' {
+  if (about !== 'call') return 'block'
+  return tool === 'ask_person' ? 'form' : 'call'
+}
+
+/** `send`, `call 2 of turn 3 (crm.refund) of solve`. */
+export function whatIsAsked({
+  approval_id,
+  block_id,
+  tool,
+}: Pick<Approval, 'approval_id' | 'block_id' | 'tool'>): string {
+  const item = questionItem(approval_id)
+  return item === undefined ? block_id : `${agentItemWords(item, tool)} of ${block_id}`
 }
 
 /** The yes this question takes. */
@@ -29,7 +50,7 @@ export function needsFeedback(answer: Answer): boolean {
 
 /** The request of a decision on exactly what was shown. */
 export function decisionBody(approval: Pick<Approval, 'approval_id' | 'digest' | 'on_reject'>, draft: Draft): Decision {
-  const { answer, edits, restart } = draft
+  const { answer, edits, restart, allowRest, stop } = draft
   const feedback = draft.feedback.trim()
   const isEdited = answer === 'approve' && Object.keys(edits).length > 0
   return {
@@ -38,6 +59,8 @@ export function decisionBody(approval: Pick<Approval, 'approval_id' | 'digest' |
     digest: approval.digest,
     ...(feedback === '' ? {} : { feedback }),
     ...(isEdited ? { edits: { ...edits } } : {}),
+    ...(answer === 'approve' && allowRest === true ? { allow_rest: true } : {}),
+    ...(answer === 'reject' && stop === true ? { stop: true } : {}),
     ...(answer === 'reject' && approval.on_reject === 'iterate' ? iteration(restart) : {}),
   }
 }

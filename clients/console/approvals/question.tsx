@@ -6,7 +6,7 @@ import { Ago } from '../parts/time-view.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
 import { ValueView } from '../parts/value-view.tsx'
 import { hrefOf } from '../route.ts'
-import type { Approval } from './decision.ts'
+import { type Approval, whatIsAsked } from './decision.ts'
 
 /** In what the run is not as deployed, then what is asked, by which block of which run, with its risk, its cost, and how long there is time. */
 export function AskedHeading({ approval }: { readonly approval: Approval }) {
@@ -23,7 +23,14 @@ export function AskedHeading({ approval }: { readonly approval: Approval }) {
       <h2>{question}</h2>
       {rest.length > 0 && <p class="asked-rest">{rest.join('\n')}</p>}
       <p>
-        Block <a href={hrefOf(['runs', run_id, 'graph'], { block: block_id })}>{block_id}</a> of {dag_name},{' '}
+        {approval.about === 'call' ? (
+          <a href={hrefOf(['runs', run_id, 'transcript'], { of: block_id })}>{whatIsAsked(approval)}</a>
+        ) : (
+          <>
+            Block <a href={hrefOf(['runs', run_id, 'graph'], { block: block_id })}>{block_id}</a>
+          </>
+        )}{' '}
+        of {dag_name},{' '}
         <a href={hrefOf(['runs', run_id, 'graph'])}>
           run <code>{run_id.slice(4, 12)}</code>
         </a>
@@ -136,7 +143,7 @@ function StoredFacts({ stored }: { readonly stored: Approval['shown_refs'][strin
 
 /** Who decides by which rules, what it has cost, and what a yes may cost. */
 export function AskedFacts({ approval }: { readonly approval: Approval }) {
-  const { cost, approvers, quorum, self_approval, on_timeout, on_reject, edit, starter, reminders } = approval
+  const { cost, approvers, quorum, self_approval, on_timeout, on_reject, starter, reminders } = approval
   const { escalated_to = [] } = approval
   return (
     <section class="stack">
@@ -153,9 +160,9 @@ export function AskedFacts({ approval }: { readonly approval: Approval }) {
         <dt>If nobody decides</dt>
         <dd>{ON_TIMEOUT[on_timeout]}</dd>
         <dt>After a no</dt>
-        <dd>{ON_REJECT[on_reject]}</dd>
+        <dd>{approval.about === 'call' ? 'the agent is told why not, and goes on' : ON_REJECT[on_reject]}</dd>
         <dt>May be edited</dt>
-        <dd>{edit.length === 0 ? 'nothing' : edit.join(', ')}</dd>
+        <dd>{editWords(approval)}</dd>
         {reminders > 0 && (
           <>
             <dt>Reminded</dt>
@@ -190,6 +197,11 @@ export function AskedFacts({ approval }: { readonly approval: Approval }) {
       </dl>
     </section>
   )
+}
+
+function editWords({ edit, edit_types = {} }: Approval): string {
+  const names = edit.map((name) => (edit_types[name] === undefined ? name : `${name} (${edit_types[name]})`))
+  return names.length === 0 ? 'nothing' : names.join(', ')
 }
 
 const ON_TIMEOUT: Readonly<Record<Approval['on_timeout'], string>> = {

@@ -17,6 +17,7 @@ const LOOKS: Readonly<Record<string, Look>> = {
   SUCCESS: { sign: '✓', tone: 'good', label: 'success' },
   failed: { sign: '✕', tone: 'bad' },
   rejected: { sign: '✕', tone: 'bad' },
+  refused: { sign: '⊘', tone: 'warn' },
   error: { sign: '!', tone: 'bad' },
   NOT_MET: { sign: '✕', tone: 'bad', label: 'not met' },
   FAILED: { sign: '✕', tone: 'bad', label: 'failed' },

@@ -10,8 +10,9 @@ import { Inspector } from './inspector/inspector.tsx'
 import { OutputsTab } from './outputs/outputs-tab.tsx'
 import { ResearchTab, researchToShow } from './research/research-tab.tsx'
 import { RunHeading } from './run-heading.tsx'
-import { openRunSession, type RunSession, type TabProps } from './session/run-session.ts'
+import { documentOf, openRunSession, type RunSession, type TabProps } from './session/run-session.ts'
 import { TimelineTab } from './timeline/timeline-tab.tsx'
+import { actingBlocks, TranscriptTab } from './transcript/transcript-tab.tsx'
 
 /** One run: heading with what it waits for and what can be done, tabs below, the chosen block beside them. */
 export function RunView({ runId }: { readonly runId: string }) {
@@ -83,6 +84,12 @@ const TABS: readonly Tab[] = [
     label: 'Research',
     component: ResearchTab,
     isFor: (session) => researchToShow(session).length > 0,
+  },
+  {
+    name: 'transcript',
+    label: 'Transcript',
+    component: TranscriptTab,
+    isFor: ({ answer }) => actingBlocks(documentOf(answer.value)).length > 0,
   },
   { name: 'timeline', label: 'Timeline', component: TimelineTab, isFor: (session) => !isResearch(session) },
   { name: 'events', label: 'Events', component: EventsTab },

@@ -102,9 +102,11 @@ const LINES = FUNCTIONS.map((line) => [line.name, line] as const)
 test.each(LINES)('%s has exactly the rights its code uses', (name, line) => {
   const used = (asked.get(name) ?? []).flatMap(({ rights }) => rights)
   const told = tellsSpans(codeOf(line)) ? (['telemetry.secrets'] as const) : []
+  // What models say lies in partitions of its own, where it is told at all (live-text.test.ts).
+  const says = /\blive\.speak\(/.test(codeOf(line)) ? (['live.forget'] as const) : []
   // The store nudges where there are webhooks (functions/aws/world.ts): who may nudge besides needs no more.
   const nudges = line.ports.includes('outbox') && !used.some((right) => right.startsWith('outbox.'))
-  const own = [...used, ...told, ...(nudges ? (['webhooks.nudge'] as const) : [])]
+  const own = [...used, ...told, ...says, ...(nudges ? (['webhooks.nudge'] as const) : [])]
   expect([...functionRights(line)].sort(), 'infra/aws/grants.ts').toEqual([...new Set(own)].sort())
 })
 
@@ -153,7 +155,7 @@ function differences(name: string, allowed: readonly Access[]): readonly string[
 
 /** Which secrets and models: their own tests hold these (embeddings-access, bedrock-access, slack-stack, provider-secrets, gates on the emulators). */
 const SETTLED_BY_SETTINGS =
-  /^(secrets|models|research|embeddings|judge|slack|webhooks|services|mcp|telemetry|shell|logs|traces|dead-letters|key)(\.|$)/
+  /^(secrets|models|research|embeddings|judge|slack|webhooks|services|mcp|telemetry|live|shell|logs|traces|dead-letters|key)(\.|$)/
 const PORTS_OF_POLICIES: Readonly<Record<string, string>> = { 'index.publish': 'indexing' }
 
 test('task tokens are answered with success alone: no role may answer with an error', () => {

@@ -47,7 +47,9 @@ const asked: fc.Arbitrary<AskedInSlack> = fc.record({
       on_timeout: fc.constantFrom('reject', 'fail', 'approve'),
       approvers: fc.array(principal, { maxLength: 60 }),
       self_approval: fc.boolean(),
-      about: fc.constantFrom('dispatch', 'pre_gates', 'post_gates', 'budget'),
+      about: fc.constantFrom('dispatch', 'pre_gates', 'post_gates', 'budget', 'call'),
+      tool: fc.constantFrom('ask_person', 'crm.refund'),
+      edit: fc.array(hostile, { maxLength: 5 }),
       quorum: fc.integer({ min: 1, max: 9 }),
       escalate: fc.record({ after_sec: fc.nat(), to: fc.array(principal, { maxLength: 60 }) }),
       on_reject: fc.constantFrom('fail', 'iterate', 'route'),
@@ -170,6 +172,7 @@ describe('a button’s value', () => {
     expect(text).toBe(`v1|${id}|approve|${'ab'.repeat(16)}`)
     expect(readButtonValue(text)).toEqual({ approval_id: id, decision: 'approve', digest: 'ab'.repeat(16) })
     expect(readButtonValue(text.replace('_1_0', '_1_0_a2'))?.approval_id).toBe(`${id}_a2`)
+    expect(readButtonValue(text.replace('_1_0', '_1_0_i203a1'))?.approval_id).toBe(`${id}_i203a1`)
   })
 
   test.each([

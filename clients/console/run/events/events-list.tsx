@@ -2,6 +2,7 @@ import type { RefObject } from 'preact'
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { RunEvent } from '../../../../shared/runs/event.ts'
 import { eventRow } from '../../../../shared/runs/event-types.ts'
+import { agentItemWords } from '../../../../shared/runs/turns-and-calls.ts'
 import { timeOfDayWords } from '../../parts/format.ts'
 import { ValueView } from '../../parts/value-view.tsx'
 import { hrefOf } from '../../route.ts'
@@ -47,6 +48,7 @@ export function EventsList({ session, events }: ListProps) {
                 isOpen={open.has(event.seq)}
                 isActive={index === active}
                 isShown={index === shownPosition(events, shownSeq)}
+                name={nameOf(session, event)}
                 isLater={shownSeq !== undefined && event.seq > shownSeq}
                 toggle={open.toggle}
                 onHeight={open.onHeight}
@@ -85,6 +87,8 @@ interface RowProps {
   readonly isActive: boolean
   /** The newest one of what the rest of the page shows while it is at an earlier moment. */
   readonly isShown: boolean
+  /** Of an agent's turn or call. */
+  readonly name: string | undefined
   /** After that moment. */
   readonly isLater: boolean
   readonly toggle: (seq: number) => void
@@ -94,7 +98,7 @@ interface RowProps {
 
 /** One event: a line, and what it carries where it is opened. */
 function EventRow(props: RowProps) {
-  const { event, index, count, top, isOpen, isActive, isShown, isLater, toggle, onHeight } = props
+  const { event, index, count, top, isOpen, isActive, isShown, name, isLater, toggle, onHeight } = props
   const { seq, at, type } = event
   return (
     <li class="event" style={{ transform: `translateY(${top}px)` }} aria-setsize={count} aria-posinset={index + 1}>
@@ -114,7 +118,7 @@ function EventRow(props: RowProps) {
           <span class="soft">.{at.slice(20, 23)}</span>
         </time>
         <span class={`event-type is-${eventRow(event)?.tone}`}>{type}</span>
-        <EventOwner event={event} />
+        <EventOwner event={event} name={name} />
         <span class="event-words">{eventWords(event)}</span>
       </button>
       {isOpen && <Payload event={event} onHeight={onHeight} />}
@@ -122,12 +126,19 @@ function EventRow(props: RowProps) {
   )
 }
 
+/** Who acts, and with which tools, the fold of the newest moment knows. */
+function nameOf({ fold }: RunSession, { block_id = '', item }: RunEvent): string | undefined {
+  const block = item === undefined ? undefined : fold.value.blocks[block_id]
+  if (item === undefined || block?.first_turn === undefined) return undefined
+  return agentItemWords(item, block.items?.[item]?.tool)
+}
+
 /** Block, item and attempt, where it is about one. */
-function EventOwner({ event: { block_id, item, attempt } }: { readonly event: RunEvent }) {
+function EventOwner({ event: { block_id, item, attempt }, name }: Pick<RowProps, 'event' | 'name'>) {
   return (
-    <span class="event-block">
+    <span class="event-block" title={name === undefined ? undefined : `${block_id} ${name}`}>
       {block_id}
-      {item !== undefined && `[${item}]`}
+      {name === undefined ? item !== undefined && `[${item}]` : ` ${name}`}
       {attempt !== undefined && attempt > 1 && <span class="soft"> try {attempt}</span>}
     </span>
   )

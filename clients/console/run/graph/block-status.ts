@@ -1,5 +1,6 @@
 import type { DagGraph } from '../../../../shared/plan/graph-schema.ts'
 import type { BlockFold, RunFold } from '../../../../shared/runs/run-fold.ts'
+import { agentCounts, agentCountWords } from '../../../../shared/runs/turns-and-calls.ts'
 import { sentBackWords } from '../../parts/format.ts'
 
 /** What a block is doing, as its node says it. Flat, so that two are compared member by member. */
@@ -20,6 +21,8 @@ export interface BlockStatus {
   readonly items_failed: number
   /** Never begun, since too many others failed. */
   readonly items_skipped: number
+  /** Turns and calls of an agent that acts, in words. */
+  readonly agent: string | undefined
   readonly child: string | undefined
   readonly cached_from: string | undefined
 }
@@ -55,6 +58,7 @@ function liveOf(id: string, fold: RunFold): BlockStatus {
     failed: gates('failed') + gates('error'),
     waived: gates('waived'),
     ...itemsOf(block),
+    agent: agentOf(block),
     child: block.child,
     cached_from: block.cached_from,
   }
@@ -73,6 +77,7 @@ const UNSEEN: Omit<BlockStatus, 'state'> = {
   items_done: 0,
   items_failed: 0,
   items_skipped: 0,
+  agent: undefined,
   child: undefined,
   cached_from: undefined,
 }
@@ -95,6 +100,11 @@ function itemsOf({
   }
 }
 
+function agentOf(block: BlockFold): string | undefined {
+  const counts = agentCounts(block)
+  return counts === undefined ? undefined : agentCountWords(counts)
+}
+
 function isSame(a: BlockStatus, b: BlockStatus): boolean {
   return (Object.keys(b) as (keyof BlockStatus)[]).every((member) => a[member] === b[member])
 }
@@ -109,7 +119,7 @@ export function nodeWords(
   live: BlockStatus & { readonly label: string },
   isCritical: boolean,
 ): string {
-  const { label, attempt, untried, epoch, passed, failed, waived, item_count, items_done, items_skipped } = live
+  const { label, attempt, untried, epoch, passed, failed, waived, item_count, items_done, items_skipped, agent } = live
   const words = [
     id,
     label,
@@ -121,6 +131,7 @@ export function nodeWords(
     waived > 0 && `${gates(waived)} waived`,
     item_count !== undefined && `${items_done} of ${item_count} items done`,
     items_skipped > 0 && `${items_skipped} never begun`,
+    agent !== undefined && agent,
     isCritical && 'on the critical path',
   ]
   return words.filter((word) => word !== false).join(', ')

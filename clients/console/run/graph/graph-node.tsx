@@ -109,13 +109,16 @@ export function GateCounts({ passed, failed, waived }: Pick<BlockStatus, 'passed
   )
 }
 
-/** How far a foreach block is; nothing of another. */
+/** How far a foreach block, or an agent, is; nothing of another. */
 export function ItemCounts({
   item_count,
   items_done,
   items_failed,
   items_skipped,
-}: Pick<BlockStatus, 'item_count' | 'items_done' | 'items_failed' | 'items_skipped'>) {
+  agent,
+}: Pick<BlockStatus, 'item_count' | 'items_done' | 'items_failed' | 'items_skipped' | 'agent'>) {
+  // How they stand has no room in a node.
+  if (agent !== undefined) return <span title={agent}>{agent.replace(/ \(.*$/, '')}</span>
   if (item_count === undefined) return null
   const failed = items_failed === 0 ? '' : `, ${items_failed} failed`
   const skipped = items_skipped === 0 ? '' : `, ${items_skipped} never begun`

@@ -1,14 +1,16 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { StepFold } from '../../../../shared/runs/run-fold.ts'
+import { agentCounts, agentCountWords, agentItemWords } from '../../../../shared/runs/turns-and-calls.ts'
 import { answerOf, api } from '../../api.ts'
 import { durationWords, timeOfDayWords, tokensWords, usdWords } from '../../parts/format.ts'
 import { ProblemNotice } from '../../parts/notice.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { Elapsed } from '../../parts/time-view.tsx'
 import { useAnswer } from '../../parts/use-answer.ts'
-import { ObjectLink, ValueView } from '../../parts/value-view.tsx'
-import { changeQuery, route } from '../../route.ts'
+import { ObjectLink, TextValue, ValueView } from '../../parts/value-view.tsx'
+import { changeQuery, hrefOf, route } from '../../route.ts'
 import type { RunSession } from '../session/run-session.ts'
+import { voiceKey } from '../session/voices.ts'
 import { type BlockAttempt, type Inspected, InspectorPart } from './inspected-block.tsx'
 import { StepLog } from './step-work.tsx'
 
@@ -21,7 +23,8 @@ export function InspectorAttempts({
   readonly session: RunSession
 }) {
   const { id } = definition
-  const item = fold?.item_count === undefined ? undefined : itemOf(route.value.query.item)
+  const acts = fold?.first_turn !== undefined
+  const item = acts || fold?.item_count !== undefined ? itemOf(route.value.query.item) : undefined
   const steps = session.fold.value.steps.filter((step) => step.block_id === id && step.item === item)
   const { value, problem, reload } = useAnswer(`block ${session.runId} ${id} ${item}`, () =>
     askBlock(session.runId, id, item),
@@ -32,7 +35,8 @@ export function InspectorAttempts({
     if (!isReplay) reload()
   }, [progress, isReplay, reload])
   if (steps.length === 0) return null
-  const title = item === undefined ? 'Attempts' : `Attempts of item ${item}`
+  const of = item === undefined ? '' : acts ? agentItemWords(item, fold.items?.[item]?.tool) : `item ${item}`
+  const title = of === '' ? 'Attempts' : `Attempts of ${of}`
   return (
     <InspectorPart title={title}>
       {problem !== undefined && <ProblemNotice problem={problem} retry={reload} />}
@@ -50,7 +54,7 @@ export function InspectorAttempts({
 }
 
 function itemOf(text: string | undefined): number | undefined {
-  return text !== undefined && /^\d{1,3}$/.test(text) ? Number(text) : undefined
+  return text !== undefined && /^\d{1,5}$/.test(text) ? Number(text) : undefined
 }
 
 function askBlock(run_id: string, block_id: string, item: number | undefined) {
@@ -310,6 +314,36 @@ function Facts({ facts }: { readonly facts: unknown }) {
 
 /** How many more are shown at each click: of a thousand items those that failed come first. */
 const PAGE = 25
+
+/** Of an agent that acts: how many turns and calls, what it says now, and the way to its transcript. */
+export function InspectorTurns({
+  inspected: { definition, fold },
+  session,
+}: {
+  readonly inspected: Inspected
+  readonly session: RunSession
+}) {
+  const counts = fold === undefined ? undefined : agentCounts(fold)
+  const { id } = definition
+  const said = session.voices.value.get(voiceKey({ block_id: id }))
+  return (
+    <>
+      {counts !== undefined && (
+        <InspectorPart title="Turns and calls">
+          <p>{agentCountWords(counts)}</p>
+          <p>
+            <a href={hrefOf(['runs', session.runId, 'transcript'], { of: id })}>Read the transcript</a>
+          </p>
+        </InspectorPart>
+      )}
+      {said !== undefined && (
+        <InspectorPart title="Says now">
+          <TextValue text={`${said.missed ? '… ' : ''}${said.text}`} />
+        </InspectorPart>
+      )}
+    </>
+  )
+}
 
 /** The items of a foreach block; one that is chosen has its own attempts below. */
 export function InspectorItems({ inspected: { fold } }: { readonly inspected: Inspected }) {

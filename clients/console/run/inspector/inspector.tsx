@@ -12,7 +12,7 @@ import { Elapsed, WordsWithTimes } from '../../parts/time-view.tsx'
 import { changeQuery, hrefOf } from '../../route.ts'
 import { BlockActions } from '../controls/run-actions.tsx'
 import { type RunAnswer, type RunSession, shownMoment } from '../session/run-session.ts'
-import { GateList, InspectorAttempts, InspectorItems } from './attempts.tsx'
+import { GateList, InspectorAttempts, InspectorItems, InspectorTurns } from './attempts.tsx'
 import { type Inspected, InspectorPart, inspectBlock } from './inspected-block.tsx'
 import { InspectorArtifacts, InspectorOutputs } from './outputs.tsx'
 import { StepProgress } from './step-work.tsx'
@@ -89,6 +89,7 @@ function InspectorWork({ inspected, session }: WorkProps) {
           <GateList gates={fold?.gates ?? []} promised={[...definition.pre_gates, ...definition.post_gates]} />
         </InspectorPart>
       )}
+      <InspectorTurns inspected={inspected} session={session} />
       <InspectorItems inspected={inspected} />
       <InspectorAttempts inspected={inspected} session={session} />
       <InspectorArtifacts inspected={inspected} session={session} />

@@ -1,5 +1,6 @@
 import type { RunEvent } from '../../../../shared/runs/event.ts'
 import { isRunEnd } from '../../../../shared/runs/event-types.ts'
+import type { Delta } from './voices.ts'
 
 interface Follow {
   /** Where the API is. */
@@ -8,6 +9,8 @@ interface Follow {
   readonly signal: AbortSignal
   /** New events, ascending, each once; many at once while the past is replayed. */
   readonly onEvents: (events: readonly RunEvent[]) => void
+  /** What models say meanwhile: no event, and none of it comes again. */
+  readonly onDeltas?: (deltas: readonly Delta[]) => void
   /** Whether the stream is open; false while it is opened again. */
   readonly onLive: (isLive: boolean) => void
 }
@@ -51,7 +54,7 @@ async function untilDropped(follow: Follow, cursor: Cursor): Promise<void> {
     follow.onLive(true)
     for await (const messages of messagesOf(response)) {
       if (messages.some(isHandover)) Object.assign(cursor, { isHandedOver: true, failures: 0 })
-      take(follow, cursor, messages.flatMap(eventOf))
+      take(follow, cursor, messages.flatMap(dataOf))
       if (cursor.isOver) return
     }
   } catch {
@@ -59,8 +62,10 @@ async function untilDropped(follow: Follow, cursor: Cursor): Promise<void> {
   }
 }
 
-function take({ onEvents }: Follow, cursor: Cursor, events: readonly RunEvent[]): void {
-  const fresh = events.filter(({ seq }) => {
+function take({ onEvents, onDeltas }: Follow, cursor: Cursor, messages: readonly object[]): void {
+  const deltas = messages.filter(isDelta)
+  if (deltas.length > 0) onDeltas?.(deltas)
+  const fresh = messages.filter(isEvent).filter(({ seq }) => {
     const isNew = seq > cursor.seq
     if (isNew) cursor.seq = seq
     return isNew
@@ -100,15 +105,23 @@ function isHandover(message: string): boolean {
   return /^id:/m.test(message) && !/^data:/m.test(message)
 }
 
-function eventOf(message: string): readonly RunEvent[] {
+function dataOf(message: string): readonly object[] {
   const data = message
     .split('\n')
     .filter((line) => line.startsWith('data:'))
     .map((line) => line.slice('data:'.length).trimStart())
   if (data.length === 0) return []
   const value: unknown = JSON.parse(data.join('\n'))
-  // The server's own event, or one of a type this page does not know yet: what reads it has a default.
-  return typeof value === 'object' && value !== null && 'seq' in value ? [value as RunEvent] : []
+  return typeof value === 'object' && value !== null ? [value] : []
+}
+
+/** The server's own event, or one of a type this page does not know yet: what reads it has a default. */
+function isEvent(value: object): value is RunEvent {
+  return 'seq' in value
+}
+
+function isDelta(value: object): value is Delta {
+  return 'type' in value && value.type === 'block:delta'
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

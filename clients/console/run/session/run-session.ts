@@ -7,6 +7,7 @@ import type { operations } from '../../../api/schema.generated.ts'
 import { type ApiProblem, answerOf, api, asProblem } from '../../api.ts'
 import { createFoldCache } from './fold-cache.ts'
 import { followRun } from './run-events.ts'
+import { type Voices, withDelta, withoutAnswered } from './voices.ts'
 
 export type RunAnswer = operations['get-run']['responses'][200]['content']['application/json']
 export type GraphAnswer = Extract<
@@ -25,6 +26,8 @@ export interface RunSession {
   readonly answer: ReadonlySignal<RunAnswer | undefined>
   readonly problem: ReadonlySignal<ApiProblem | undefined>
   readonly isLive: ReadonlySignal<boolean>
+  /** What models say now, of answers that are not recorded yet. */
+  readonly voices: ReadonlySignal<Voices>
   readonly isEnded: ReadonlySignal<boolean>
   /** Undefined: at the newest event. */
   readonly shownSeq: ReadonlySignal<number | undefined>
@@ -40,6 +43,7 @@ export function openRunSession(runId: string): RunSession {
   const answer = signal<RunAnswer | undefined>(undefined)
   const problem = signal<ApiProblem | undefined>(undefined)
   const isLive = signal(false)
+  const voices = signal<Voices>(new Map())
   const shownSeq = signal<number | undefined>(undefined)
   const control = new AbortController()
   const foldAt = createFoldCache()
@@ -57,6 +61,10 @@ export function openRunSession(runId: string): RunSession {
     return problem.value
   }, control.signal)
   const soon = throttled(reload, RELOAD_MS)
+  const gather = gathered<RunEvent>(GATHER_MS, (fresh) => {
+    events.value = [...events.value, ...fresh]
+    soon()
+  })
   void reload()
   void followRun({
     origin: location.origin,
@@ -65,16 +73,20 @@ export function openRunSession(runId: string): RunSession {
     onLive: (live) => {
       isLive.value = live
     },
-    onEvents: gathered(GATHER_MS, (fresh) => {
-      events.value = [...events.value, ...fresh]
-      soon()
-    }),
+    onDeltas: (deltas) => {
+      voices.value = deltas.reduce(withDelta, voices.value)
+    },
+    onEvents: (fresh) => {
+      // In the order in which they came among what was said.
+      voices.value = withoutAnswered(voices.value, fresh)
+      gather(fresh)
+    },
   }).finally(() => {
     isLive.value = false
     if (!control.signal.aborted) soon()
   })
   return {
-    ...{ runId, events, answer, problem, isLive, shownSeq, reload },
+    ...{ runId, events, answer, problem, isLive, voices, shownSeq, reload },
     isEnded: computed(() => isRunEnd(events.value.at(-1)?.type ?? '')),
     fold: computed(() => foldAt(events.value, shownSeq.value)),
     show: (seq) => {

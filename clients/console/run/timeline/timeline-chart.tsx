@@ -40,7 +40,7 @@ export function TimelineChart({ rows, until }: ChartProps) {
         <TimelineAxis window={window} />
         <ul class="lanes" aria-label="Blocks in the order in which they began">
           {rows.map((row) => (
-            <BlockRow key={row.block_id} row={row} window={window} end={end} onTold={setTold} />
+            <BlockRow key={`${row.block_id} ${row.part}`} row={row} window={window} end={end} onTold={setTold} />
           ))}
         </ul>
       </div>
@@ -65,19 +65,19 @@ interface BlockRowProps {
 /** Stretches of items are drawn without words, and no more than can be told apart. */
 const MOST_ITEMS = 200
 
-function BlockRow({ row: { block_id, bars, items }, window, end, onTold }: BlockRowProps) {
+function BlockRow({ row: { block_id, part, bars, items }, window, end, onTold }: BlockRowProps) {
   const isChosen = route.value.query.block === block_id
   return (
     <li class={isChosen ? 'lane is-chosen' : 'lane'}>
       <button
         type="button"
-        class="lane-name as-link"
+        class={part === undefined ? 'lane-name as-link' : 'lane-name as-link is-part'}
         data-block={block_id}
-        title={block_id}
+        title={part === undefined ? block_id : `${block_id}: ${part}`}
         aria-pressed={isChosen}
         onClick={() => changeQuery({ block: block_id })}
       >
-        {block_id}
+        {part ?? block_id}
       </button>
       <div class="lane-track">
         {bars.map((bar) => (
@@ -220,13 +220,16 @@ function TimelineBar({ bar, window, end, onTold }: BarProps) {
 }
 
 /** `plan, try 2: failed after 12 ms, 20:04:46 to 20:04:47, on the critical path`. */
-function barWords({ block_id, kind, state, from, to, epoch, attempt, is_critical }: TimeBar, end: number): string {
+function barWords(
+  { block_id, name, kind, state, from, to, epoch, attempt, is_critical }: TimeBar,
+  end: number,
+): string {
   const { label } = lookOf(state)
   const [start, stop] = [clock(from), to === undefined ? 'now' : clock(to)]
   const took = durationWords(Math.max(0, (to ?? end) - from))
   const back = epoch === 0 ? '' : `, ${sentBackWords(epoch)}`
   const what = kind === 'person' ? 'waits for a person' : `try ${attempt}${back}`
-  return `${block_id}, ${what}: ${label}, ${took}, ${start} to ${stop}${is_critical ? ', on the critical path' : ''}`
+  return `${block_id}${name === undefined ? '' : `, ${name}`}, ${what}: ${label}, ${took}, ${start} to ${stop}${is_critical ? ', on the critical path' : ''}`
 }
 
 function clock(ms: number): string {

@@ -19,7 +19,8 @@ export function TimelineTab({ session }: TabProps) {
   const until = useComputed(() => shownMoment(session).value).value
   const shown = route.value.query.as === 'table' ? 'table' : 'chart'
   const Shown = shown === 'table' ? TimelineTable : TimelineChart
-  const open = (documentOf(session.answer.value)?.blocks.length ?? 0) - rows.length
+  const open =
+    (documentOf(session.answer.value)?.blocks.length ?? 0) - rows.filter(({ part }) => part === undefined).length
   return (
     <div class="stack">
       <ReplayBar session={session} />
@@ -93,7 +94,7 @@ function TimelineTable({ rows, until }: { readonly rows: readonly TimelineRow[];
 }
 
 function BarRow({ bar, until }: { readonly bar: TimeBar; readonly until: string | undefined }) {
-  const { block_id, kind, state, epoch, attempt, is_critical } = bar
+  const { block_id, name, kind, state, epoch, attempt, is_critical } = bar
   const from = new Date(bar.from).toISOString()
   const to = bar.to === undefined ? undefined : new Date(bar.to).toISOString()
   return (
@@ -104,6 +105,7 @@ function BarRow({ bar, until }: { readonly bar: TimeBar; readonly until: string 
         </button>
       </th>
       <td>
+        {name !== undefined && `${name}: `}
         {kind === 'person' ? 'waits for a person' : `try ${attempt}`}
         {kind === 'work' && epoch > 0 && `, ${sentBackWords(epoch)}`}
       </td>
