@@ -222,7 +222,7 @@ export const SETTINGS_WORDS: Readonly<Record<string, string>> = {
   'research.judge.params': 'Further parameters of the model.',
   'research.classifier_tier_3': 'Whether a model classifies what patterns cannot.',
   live_text:
-    'Of a deployment: whether what models say is told while they say it (docs/events.md); a local place always does.',
+    'Of a deployment: whether what models say is told while they say it (docs/agents.md); a local place always does.',
   reserved_concurrency: 'Of a deployment: whether executions are kept free for the sweep, decisions and stops.',
   audit: 'How the record of a run is kept from whoever runs the stage (docs/security.md).',
   'audit.anchor': 'Where the end of its hash chain is written besides; s3-object-lock: on AWS alone.',

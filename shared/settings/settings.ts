@@ -102,7 +102,7 @@ export const SettingsSchema = z.strictObject({
   safety: SafetySchema.prefault({}),
   /** Of a deployment: where the ends of hash chains are written besides (docs/security.md). */
   audit: AuditSettingsSchema.prefault({}),
-  /** Of a deployment: whether what models say is told while they say it (docs/events.md); a local place always does. */
+  /** Of a deployment: whether what models say is told while they say it (docs/agents.md); a local place always does. */
   live_text: z.boolean().default(false),
   /** Of a deployment: whether executions are kept free for the sweep, decisions and stops (docs/deploy.md). */
   reserved_concurrency: z.boolean().default(true),

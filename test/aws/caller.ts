@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { isRunEnd } from '../../shared/runs/event-types.ts'
-import { readEvents, type SseMessage } from '../integration/sse-client.ts'
+import { readEvents, readMessages, type SseMessage } from '../integration/sse-client.ts'
 
 interface Answer {
   readonly status: number
@@ -48,6 +48,8 @@ export function callerOf(url: string, role = 'Deployer') {
     },
     stream: (id: string, headers = {}): Promise<SseMessage[]> =>
       readEvents(`${url}${run(id, '/events')}`, { headers: { authorization, ...headers } }),
+    /** As they come, what models say meanwhile among them. */
+    messages: (id: string) => readMessages(`${url}${run(id, '/events')}`, { headers: { authorization } }),
     decide: (id: string, asked: RunEvent | undefined, decision: 'approve' | 'reject') => {
       const data = (asked?.data ?? {}) as { readonly approval_id?: string; readonly digest?: string }
       return call('POST', run(id, '/approvals'), { approval_id: data.approval_id, digest: data.digest, decision })

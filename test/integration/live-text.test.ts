@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import type { BlockDelta } from '../../shared/api/run-routes.ts'
 import { streamOf } from '../emulators/openai-server.ts'
 import { type ProviderServer, serveProvider } from '../emulators/provider-server.ts'
+import { readMessages } from './sse-client.ts'
 import { openTestPlace, type TestPlace } from './test-place.ts'
 
 let open: TestPlace | undefined
@@ -37,29 +38,6 @@ function textOf(events: readonly string[]): string {
     .join('')
 }
 
-interface Message {
-  readonly event: string
-  readonly id: string | undefined
-  readonly data: string
-}
-
-/** Messages of a stream of events as they come. */
-async function* messages(url: string): AsyncGenerator<Message> {
-  const response = await fetch(url)
-  let text = ''
-  for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-    const parts = (text + chunk).split('\n\n')
-    text = parts.pop() ?? ''
-    yield* parts.flatMap(messageOf)
-  }
-}
-
-function messageOf(part: string): readonly Message[] {
-  const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(part)?.[1]
-  const [id, event, data] = [field('id'), field('event'), field('data')]
-  return event === undefined || data === undefined ? [] : [{ event, id, data }]
-}
-
 const document = {
   blocks: [{ id: 'write', outputs: { text: 'string' }, agent: { provider: 'model', model: 'm', prompt: 'Write.' } }],
 }
@@ -70,7 +48,7 @@ describe('what a model says', () => {
     const id = await place.start(document)
     const seen: string[] = []
     let told = ''
-    for await (const { event, data, id: at } of messages(`${place.place.url}/api/dag/runs/${id}/events`)) {
+    for await (const { event, data, id: at } of readMessages(`${place.place.url}/api/dag/runs/${id}/events`)) {
       seen.push(event)
       if (event !== 'block:delta') continue
       const delta = JSON.parse(data) as BlockDelta
@@ -94,7 +72,7 @@ describe('what a model says', () => {
     const run = { tenant: 'main', run_id: id }
     while ((await place.place.world.live?.heard(run))?.[0]?.text !== 'First words, ')
       await place.place.world.live?.said(run, 50, new AbortController().signal)
-    for await (const { event, data } of messages(`${place.place.url}/api/dag/runs/${id}/events`)) {
+    for await (const { event, data } of readMessages(`${place.place.url}/api/dag/runs/${id}/events`)) {
       if (event !== 'block:delta') continue
       expect(JSON.parse(data)).toMatchObject({ from: 0, text: 'First words, ' })
       break

@@ -32,7 +32,8 @@ const MORE = `## More on some
 - **\`POST /api/dag/run\`** takes one of \`{example}\`, \`{name}\`, \`{dag}\` (with a \`name\` for a document that has none), with \`inputs\`, \`context\`, \`overrides\`, \`options\` and \`continues\`, an ended run whose context and artifacts are seen.
 - **\`POST /api/dag/validate\`** answers every error, or warnings, order, hash and inputs; **\`plan\`** what runs will do, take and cost ([plan.md](plan.md)).
 - **\`GET .../runs/{run_id}\`** and **\`.../blocks/{block_id}\`** have of a [step](steps.md) \`progress\` while it works, and \`log\`: its last lines, and the ref of the object that has all of them.
-- **\`GET .../events\`** is a stream of Server-Sent Events that goes on after \`Last-Event-ID\`; **\`replay\`** answers the same events after \`since\`, in pages.
+- **\`GET .../events\`** is a stream of Server-Sent Events that goes on after \`Last-Event-ID\`; **\`replay\`** answers the same events after \`since\`, in pages. Between the events a stream has \`block:delta\`: what a model says before its answer is recorded ([agents.md](agents.md#seen)). It has no id, and nothing of it is kept.
+- **\`GET .../blocks/{block_id}/transcript\`** is what an agent with tools said, called and was told ([agents.md](agents.md#seen)).
 - **\`POST .../approvals\`**: \`{decision: approve, digest}\`, with \`edits\`; \`{decision: waive, digest, feedback}\` for failed gates; \`{decision: reject, feedback}\`, with \`iterate\` ([approvals.md](approvals.md)).
 - **\`POST .../stop\`** cancels the run, or with \`block_id\` one block. **\`stop-all\`** cancels every active run, and with \`{hold: true}\` refuses new ones until \`POST /api/dag/safety/release\`.
 - **\`POST .../retry\`** starts a linked run that takes over every result whose block and inputs are the same: \`from_block\`, \`inputs\`, \`dag\` ([runs.md](runs.md)). **\`pivot\`** starts the next attempt at a missed goal ([goal-gates.md](goal-gates.md)).

@@ -1,4 +1,4 @@
-/** What a model says before its answer is recorded, as the stream of events tells it (docs/events.md). */
+/** What a model says before its answer is recorded, as the stream of events tells it (docs/agents.md). */
 export interface Delta {
   readonly type: 'block:delta'
   readonly block_id: string
