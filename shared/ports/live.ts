@@ -42,7 +42,7 @@ export interface Live {
 }
 
 /** Characters of an answer that are kept while it is said, where memory holds them. */
-export const LIVE_KEPT = 16_384
+const LIVE_KEPT = 16_384
 
 /** `before` with a piece more, of which the last `kept` characters stay. */
 export function withPiece({ from, text }: Pick<LiveText, 'from' | 'text'>, piece: string, kept = LIVE_KEPT) {
