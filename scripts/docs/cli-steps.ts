@@ -127,7 +127,6 @@ const CLI_STEPS: readonly Step[] = [...PROJECT, ...RUNS, ...PEOPLE, ...KNOWLEDGE
 /** Commands whose output is not shown, and why. */
 export const NOT_SHOWN: Readonly<Record<string, string>> = {
   console: 'It opens or serves a page: [console.md](console.md) says how.',
-  'run transcript': 'It needs an agent with tools, and a model for it: [agents.md](agents.md#seen) says what it shows.',
   'token create': '[tokens.md](tokens.md) shows it: a token is shown to nobody else.',
   'token list': '[tokens.md](tokens.md) says what each member means.',
   'token revoke': '[tokens.md](tokens.md) says when it takes effect.',

@@ -177,7 +177,7 @@ function indented(before: string, text: string, left: number | undefined): reado
 const SHORT = 100
 
 /** `✓ call 2 of turn 3: artifact.write {"name":"a.md"}: completed in 12 ms, $0.0010`. */
-function callLine(turn: number, call: TranscriptCall): string {
+export function callLine(turn: number, call: TranscriptCall): string {
   const { use, state, error, result } = call
   const args = cut(oneLine(call.arguments ?? ''), SHORT)
   const why = state === 'completed' || error === undefined ? '' : `: ${oneLine(error.reason)}`
@@ -213,7 +213,10 @@ function callWithResult(call: TranscriptCall): readonly string[] {
     return `    asked a person: ${oneLine(`${status}${by}${changed}${feedback === undefined ? '' : `: ${feedback}`}`)}`
   })
   const failed = call.gates.flatMap(({ gate, status, reason }) =>
-    status === 'passed' ? [] : [`    gate ${oneLine(`${gate} ${status}: ${reason}`)}`],
+    // What a person was asked stands below, with the answer.
+    status === 'passed' || (gate === 'approval' && asked.length > 0)
+      ? []
+      : [`    gate ${oneLine(`${gate} ${status}: ${reason}`)}`],
   )
   const gave = call.result === undefined ? [] : indented('→ ', call.result, call.result_cut).map((one) => `  ${one}`)
   return [callLine(turn + 1, line), ...failed, ...asked, ...gave]
