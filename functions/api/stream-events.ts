@@ -105,11 +105,11 @@ const WORDS_MS = 50
 
 /** What models say, as they say it, until the run changes. Nothing is kept for who reads slowly: they are told the rest later. */
 async function* wordsUntil({ live, clock }: World, listening: Listening): AsyncGenerator<string> {
-  const { run, news, changed, ms, signal } = listening
+  const { run, news, changed, signal } = listening
   if (live === undefined) return await changed
   const moved = changed.then(() => 'events' as const)
   for (;;) {
-    const said = live.said(run, ms, signal).then(() => 'words' as const)
+    const said = live.said(run, signal).then(() => 'words' as const)
     const words = await news()
     if (words !== '') yield words
     if ((await Promise.race([moved, said])) === 'events') return

@@ -40,7 +40,7 @@ export function liveOn(options: RunTableOptions): Live {
       const lanes = page.items.map((item) => ({ ttl: from.number(item, 'ttl'), said: from.text(item, 'said') }))
       return lanes.flatMap(({ ttl, said }) => (ttl <= now ? [] : [JSON.parse(said) as LiveText]))
     },
-    said: (_run, ms, signal) => clock.delay(Math.min(ms, EVERY_MS), signal).catch(() => {}),
+    said: (_run, signal) => clock.delay(EVERY_MS, signal).catch(() => {}),
   }
 }
 

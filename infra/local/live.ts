@@ -1,8 +1,7 @@
-import type { Clock } from '../../shared/ports/host.ts'
 import { type Live, type LiveText, withPiece } from '../../shared/ports/live.ts'
 
 /** What models are saying now, in memory: it is gone with the process. */
-export function createLive(clock: Clock): Live {
+export function createLive(): Live {
   const speaking = new Map<string, Map<string, LiveText>>()
   const waiting = new Map<string, Set<() => void>>()
   return {
@@ -32,17 +31,18 @@ export function createLive(clock: Clock): Live {
       }
     },
     heard: async (run) => [...(speaking.get(keyOf(run))?.values() ?? [])],
-    async said(run, ms, signal) {
+    async said(run, signal) {
       const key = keyOf(run)
       const own = waiting.get(key) ?? new Set()
       waiting.set(key, own)
-      const timer = new AbortController()
-      const woken = Promise.withResolvers<void>()
-      own.add(woken.resolve)
-      clock.delay(ms, AbortSignal.any([timer.signal, signal])).then(woken.resolve, woken.resolve)
-      await woken.promise
-      timer.abort()
-      own.delete(woken.resolve)
+      const { promise, resolve } = Promise.withResolvers<void>()
+      own.add(resolve)
+      const stop = () => resolve()
+      signal.addEventListener('abort', stop)
+      if (signal.aborted) stop()
+      await promise
+      signal.removeEventListener('abort', stop)
+      own.delete(resolve)
       if (own.size === 0 && waiting.get(key) === own) waiting.delete(key)
     },
   }

@@ -139,7 +139,7 @@ function openStores({ folder, db, clock, address }: StoreParts): Stores {
   const { index: search, indexing, close } = openLocalIndex(folder, { graph, objects, clock })
   return {
     ...createWaker(openRunStore(db), clock),
-    live: createLive(clock),
+    live: createLive(),
     objects,
     uploads: openUploads(clock),
     tokens: openTokens(db, clock),

@@ -37,8 +37,8 @@ export interface Live {
   speak(run: RunOf, speaker: Speaker): Speech
   /** Answers under way, the last characters of each. */
   heard(run: RunOf): Promise<readonly LiveText[]>
-  /** Resolves when something was said in the run, or after ms at the latest. */
-  said(run: RunOf, ms: number, signal: AbortSignal): Promise<void>
+  /** Resolves when something may have been said in the run, or the signal aborts. */
+  said(run: RunOf, signal: AbortSignal): Promise<void>
 }
 
 /** Characters of an answer that are kept while it is said, where memory holds them. */

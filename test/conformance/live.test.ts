@@ -1,5 +1,4 @@
-import { systemClock } from '../../infra/local/clock-and-log.ts'
 import { createLive } from '../../infra/local/live.ts'
 import { liveSuite } from './live-suite.ts'
 
-liveSuite('one process', () => ({ live: createLive(systemClock), close: async () => {} }))
+liveSuite('one process', () => ({ live: createLive(), close: async () => {} }))

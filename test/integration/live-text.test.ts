@@ -71,7 +71,7 @@ describe('what a model says', () => {
     const id = await place.start(document)
     const run = { tenant: 'main', run_id: id }
     while ((await place.place.world.live?.heard(run))?.[0]?.text !== 'First words, ')
-      await place.place.world.live?.said(run, 50, new AbortController().signal)
+      await place.place.world.live?.said(run, AbortSignal.timeout(50))
     for await (const { event, data } of readMessages(`${place.place.url}/api/dag/runs/${id}/events`)) {
       if (event !== 'block:delta') continue
       expect(JSON.parse(data)).toMatchObject({ from: 0, text: 'First words, ' })

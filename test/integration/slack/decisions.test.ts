@@ -86,7 +86,7 @@ describe('an approval in Slack', () => {
       expect(answer.status).toBe(200)
       expect(JSON.parse(answer.body)).toEqual({
         response_action: 'errors',
-        errors: { reason: 'A reason is needed: it is recorded with the decision.' },
+        errors: { reason: 'Words are needed: they are recorded with the decision.' },
       })
     }
     expect((await open.events(id)).some(decided)).toBe(false)
