@@ -1,6 +1,8 @@
+import { isActing } from '../../shared/agents/agent-items.ts'
 import { type Principal, principalName } from '../../shared/auth/principal.ts'
 import { type Block, opensChild } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
+import { LIMITS } from '../../shared/limits.ts'
 import { type Amount, NOTHING, plus, type Spent } from '../../shared/runs/budget.ts'
 import type { EventData } from '../../shared/runs/event.ts'
 import {
@@ -12,9 +14,10 @@ import {
   openWaits,
 } from '../../shared/runs/head.ts'
 import { approvalEpoch } from '../../shared/runs/ids.ts'
-import { laneOwner, ordinal, PHASE, readOrdinal, workingLeg } from '../../shared/runs/lane.ts'
+import { laneKey, laneOwner, ordinal, PHASE, readOrdinal, workingLeg } from '../../shared/runs/lane.ts'
 import { type Append, type LaneStands, type RunKey, runsPool } from '../../shared/runs/run-store.ts'
 import type { BlockProjection } from '../../shared/runs/run-store-items.ts'
+import { callItem, questionItem, readAgentItem, turnItem } from '../../shared/runs/turns-and-calls.ts'
 import { waitId } from '../../shared/runs/wait-store.ts'
 import { shortRedacted } from '../../shared/text/short-text.ts'
 import { suggest } from '../../shared/text/wording.ts'
@@ -82,11 +85,11 @@ async function appendStop(world: StopWorld, stop: BlockStop): Promise<void> {
   throw new Fault('Unavailable', 'store_busy', message)
 }
 
-/** Its question is asked no more, and who was asked is told. */
+/** Its questions are asked no more, and who was asked is told. */
 function withWord(world: StopWorld, stopping: Append): Append {
-  const { run, approval, outbox = [], at } = stopping
-  if (approval === undefined) return stopping
-  return { ...stopping, outbox: [...outbox, ...notifyEntry(world, run, at, 'cancelled', approval.id)] }
+  const { run, further_approvals = [], outbox = [], at } = stopping
+  const words = further_approvals.flatMap(({ id }) => notifyEntry(world, run, at, 'cancelled', id))
+  return words.length === 0 ? stopping : { ...stopping, outbox: [...outbox, ...words] }
 }
 
 function unknownRun({ run_id }: RunKey): Fault {
@@ -141,13 +144,13 @@ async function blockStopAppend(world: UseWorld, stop: BlockStop, head: Head): Pr
     lane: String(block.index),
     ordinal: place,
     guard: { is: raw },
-    while: [...questionLanes(stop, head), ...itemLanes(stop, head)],
+    while: [...questionLanes(stop, head), ...itemLanes(stop, head, epoch), ...nextTurn(stop, head, claimed)],
     at,
     events: [{ type: 'block:cancelled', block_id: block.id, ...(attempt > 0 ? { attempt } : {}), data }],
-    end: { block: block.index, ...(claimed?.items === undefined ? {} : { items: claimed.items.count }) },
-    ...(block.foreach === undefined ? {} : { drop_items: { block: block.index } }),
+    end: { block: block.index, ...(claimed?.items === undefined ? {} : { items: itemsOf(stop, head, claimed) }) },
+    ...(block.foreach === undefined && !isActing(block) ? {} : { drop_items: { block: block.index } }),
     ...use.settle,
-    ...questionOf(stop, head, epoch, at),
+    ...questionsOf(stop, head, epoch, at),
     ...(await deadlineAfterPause(world, run, head, now)),
     outbox,
     ...(outbox.length === 0 ? {} : { check_at: new Date(now + OUTBOX_GRACE_MS).toISOString() }),
@@ -155,7 +158,7 @@ async function blockStopAppend(world: UseWorld, stop: BlockStop, head: Head): Pr
   }
 }
 
-/** A question that is asked, or a vote that comes, after `head` was read is seen by the next try. */
+/** A question that is asked, or a vote that comes, after `head` was read is seen by the next try; calls of an agent have their own. */
 function questionLanes({ block }: BlockStop, { lanes }: Head): readonly LaneStands[] {
   return ['a', 'q'].map((kind) => {
     const lane = `${kind}${block.index.toString(36)}`
@@ -163,9 +166,43 @@ function questionLanes({ block }: BlockStop, { lanes }: Head): readonly LaneStan
   })
 }
 
-/** An item that ends or goes on after `head` was read settles for itself: the next try sees it. At most 40 work at once. */
-function itemLanes({ block }: BlockStop, { lanes }: Head): readonly LaneStands[] {
-  const own = Object.entries(lanes).filter(([lane]) => lane.startsWith(`${block.index}.`))
+/** Items that may hold a place among what runs: those of the list, or of an agent its newest turn and the calls of that. */
+function itemsOf({ block }: BlockStop, head: Head, { items }: BlockProjection): number | readonly number[] {
+  if (!isActing(block)) return items?.count ?? 0
+  const turn = newestTurn(block, head) ?? items?.turn ?? 0
+  return Array.from({ length: LIMITS.agent_calls_per_turn + 1 }, (_, call) => callItem(turn, call))
+}
+
+/** Between two rounds nothing is at work: a turn that begins after `head` was read is seen by the next try. */
+function nextTurn({ block }: BlockStop, head: Head, claimed: BlockProjection | undefined): readonly LaneStands[] {
+  if (!isActing(block) || claimed?.items === undefined) return []
+  const newest = newestTurn(block, head)
+  const lane = laneKey({
+    block: block.index,
+    item: turnItem(newest === undefined ? (claimed.items.turn ?? 0) : newest + 1),
+  })
+  return [{ lane, is: head.lanes[lane] ?? null }]
+}
+
+/** Of which HEAD has a lane: those of an earlier pass have left. */
+function newestTurn({ index }: Block, { lanes }: Head): number | undefined {
+  const items = Object.keys(lanes).flatMap((lane) => {
+    const owner = laneOwner(lane)
+    return owner?.block === index && owner.item !== undefined ? [owner.item] : []
+  })
+  return items.length === 0 ? undefined : readAgentItem(Math.max(...items)).turn
+}
+
+/**
+ * An item that ends or goes on after `head` was read settles for itself: the next try sees it. At most 40 work at once; a
+ * call that asked goes on with an answer, and whether there is one is asked anyway.
+ */
+function itemLanes({ block }: BlockStop, head: Head, epoch: number): readonly LaneStands[] {
+  const asked = new Set(openQuestions(block, head, epoch).map(([id]) => questionItem(id)))
+  const own = Object.entries(head.lanes).filter(([lane]) => {
+    const owner = laneOwner(lane)
+    return owner?.block === block.index && owner.item !== undefined && !asked.has(owner.item)
+  })
   const working = own.filter(([, ordinal]) => readOrdinal(ordinal).outcome === undefined)
   return working.slice(0, MOST_ITEMS).map(([lane, is]) => ({ lane, is }))
 }
@@ -173,16 +210,12 @@ function itemLanes({ block }: BlockStop, { lanes }: Head): readonly LaneStands[]
 /** A condition has at most 4 KB. */
 const MOST_ITEMS = 100
 
-/** The question is answered for good; nobody can decide it any more. */
-function questionOf({ block }: BlockStop, head: Head, epoch: number, at: string): Pick<Append, 'approval'> {
-  const [id, asked] = openQuestion(block, head, epoch)
-  if (asked === undefined) return {}
-  return { approval: { id, was: asked, set: { ...asked, status: 'cancelled', decided_at: at } } }
-}
-
-/** The first question about the block; calls of its agent may each have one. */
-function openQuestion(block: Block, head: Head, epoch: number): readonly [string, HeadApproval | undefined] {
-  return openQuestions(block, head, epoch)[0] ?? ['', undefined]
+/** What was asked is answered for good; nobody can decide it any more. Calls of an agent may each have asked. */
+function questionsOf({ block }: BlockStop, head: Head, epoch: number, at: string): Pick<Append, 'further_approvals'> {
+  const further_approvals = openQuestions(block, head, epoch).map(([id, was]) => {
+    return { id, was, set: { ...was, status: 'cancelled' as const, decided_at: at } }
+  })
+  return further_approvals.length === 0 ? {} : { further_approvals }
 }
 
 function openQuestions(block: Block, { approvals }: Head, epoch: number): readonly (readonly [string, HeadApproval])[] {
@@ -249,8 +282,18 @@ async function useOf(world: UseWorld, { run, block }: BlockStop, head: Head, cla
     return { reserved, spent: await childUse(world, run, head.children[String(block.index)], claimed) }
   if (items === undefined) return { reserved, spent: reserved }
   const working = await freshItemProjections(world, run, block.index, workingItems(block, head))
-  const all = [...working.values()].reduce((sum, item) => plus(sum, item.reserved ?? NOTHING), reserved)
-  return { reserved: all, spent: all }
+  const uses = await Promise.all([...working.values()].map((item) => useOfItem(world, run, head, item)))
+  return {
+    reserved: uses.reduce((sum, use) => plus(sum, use.reserved), reserved),
+    spent: uses.reduce((sum, use) => plus(sum, use.spent), reserved),
+  }
+}
+
+/** A call of an agent may be a child run. */
+async function useOfItem(world: UseWorld, run: RunKey, head: Head, item: BlockProjection): Promise<Use> {
+  const { reserved = NOTHING } = item
+  const child = head.children[laneKey(item)]
+  return { reserved, spent: child === undefined ? reserved : await childUse(world, run, child, item) }
 }
 
 /** Lanes of its items that have not ended. */

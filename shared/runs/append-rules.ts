@@ -3,8 +3,8 @@ import type { Spent } from './budget.ts'
 import type { EventData } from './event.ts'
 import { isRunEnd } from './event-types.ts'
 import type { HeadApproval, RunEnding } from './head.ts'
-import { type LaneOwner, laneKey, laneOwner, readOrdinal } from './lane.ts'
-import type { Append } from './run-store.ts'
+import { laneKey, laneOwner, readOrdinal } from './lane.ts'
+import type { Append, ApprovalChange } from './run-store.ts'
 
 /**
  * A lane that could go back would give two events one id; running is one set, so one append moves it one way; an item's
@@ -53,19 +53,25 @@ export function failsItem({ item_of, ordinal }: Pick<Append, 'item_of' | 'ordina
 }
 
 /** Whether an approval is as the writer of an append says that it was. */
-export function isApprovalUnchanged(
-  now: HeadApproval | undefined,
-  was: NonNullable<Append['approval']>['was'],
-): boolean {
+export function isApprovalUnchanged(now: HeadApproval | undefined, was: ApprovalChange['was']): boolean {
   if (was === null) return now === undefined
   if (now === undefined) return false
   return was === 'pending' ? now.status === was : JSON.stringify(now) === JSON.stringify(was)
 }
 
-/** The lanes an append ends: the block's, or one item's; with `items`, those of its first so many items too. */
-export function endedLanes({ items = 0, ...owner }: LaneOwner & { readonly items?: number }): readonly string[] {
+/** All approvals an append sets. */
+export function approvalChanges({
+  approval,
+  further_approvals = [],
+}: Pick<Append, 'approval' | 'further_approvals'>): readonly ApprovalChange[] {
+  return approval === undefined ? further_approvals : [approval, ...further_approvals]
+}
+
+/** The lanes an append ends: the block's, or one item's; with `items`, those of its first so many items too, or of these. */
+export function endedLanes({ items = 0, ...owner }: NonNullable<Append['end']>): readonly string[] {
   const { block } = owner
-  return [laneKey(owner), ...Array.from({ length: items }, (_, item) => laneKey({ block, item }))]
+  const also = typeof items === 'number' ? Array.from({ length: items }, (_, item) => item) : items
+  return [laneKey(owner), ...also.map((item) => laneKey({ block, item }))]
 }
 
 /** How an append ends its run, if it does: its last event says when and why. */

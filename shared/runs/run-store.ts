@@ -319,10 +319,11 @@ export interface Append {
   readonly events: readonly NewEvent[]
   /** Claim: adds the block to `running` if fewer than `limit` run (0 = no limit). Never together with `end`. */
   readonly start?: { readonly block: number; readonly item?: number; readonly limit: number }
-  /** Ends an attempt: removes the block (or the item) from `running`; with `items`, the first so many items of it too. */
-  readonly end?: { readonly block: number; readonly item?: number; readonly items?: number }
-  /** Sets one approval, if its present status is `was` (null = absent); with an object, if it is exactly that. */
-  readonly approval?: { readonly id: string; readonly was: HeadApproval | 'pending' | null; readonly set: HeadApproval }
+  /** Ends an attempt: removes the block (or the item) from `running`; with `items`, the first so many items of it too, or these. */
+  readonly end?: { readonly block: number; readonly item?: number; readonly items?: number | readonly number[] }
+  readonly approval?: ApprovalChange
+  /** Others, each under the same condition: of a block that ends with several questions open. */
+  readonly further_approvals?: readonly ApprovalChange[]
   /** Sets one bounce module; the lane's guard (`m<k>`) is what serialises it. */
   readonly module?: { readonly key: string; readonly set: HeadModule }
   /** Notes the child run this lane waits for. */
@@ -362,6 +363,13 @@ export interface Append {
   readonly work?: AttemptWork
   /** B#, written after HEAD (SQLite: in the same transaction) and before the append resolves; forward only. */
   readonly projection?: BlockProjection
+}
+
+/** Sets one approval, if its present status is `was` (null = absent); with an object, if it is exactly that. */
+export interface ApprovalChange {
+  readonly id: string
+  readonly was: HeadApproval | 'pending' | null
+  readonly set: HeadApproval
 }
 
 /**

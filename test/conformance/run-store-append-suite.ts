@@ -287,6 +287,40 @@ function refusalTests(store: Store): void {
     expect(await move('x3', last, { ...last, status: 'approved' })).toMatchObject({ ok: true })
   })
 
+  test('several approvals move together or not at all, as many as calls of a turn may ask', async () => {
+    const run = await begun(store)
+    const ids = Array.from({ length: 64 }, (_, n) => `apr_01arz3ndektsv4rrffq69g5fav_zz_12_i199${n + 10}a1`)
+    for (const [n, id] of ids.entries()) {
+      await store().append(step(run, `q${n}`, 10, { approval: { id, was: null, set: pending(2) } }))
+    }
+    const cancelled: HeadApproval = { ...pending(2), status: 'cancelled', decided_at: time(3) }
+    const further_approvals = ids.map((id) => ({ id, was: pending(2), set: cancelled }))
+    const outbox = ids.flatMap((id) => [
+      { id: `token-${id}`, at: time(3), kind: 'send_token', approval_id: id } as const,
+      { id: `notify-${id}`, at: time(3), kind: 'notify', about: 'cancelled', approval_id: id } as const,
+    ])
+    const stop = { further_approvals, outbox, end: { block: 3, items: ids.map((_, n) => n) } } as const
+    const [first = ''] = ids
+    const voted = { ...pending(2), votes: [{ by: 'user:ana', via: 'cli', at: time(2) }] }
+    await store().append(step(run, 'q0', 20, { approval: { id: first, was: 'pending', set: voted } }))
+    expect(await store().append(step(run, '3', 10, stop))).toEqual({ ok: false, because: 'approval' })
+    expect(Object.values((await store().head(run))?.approvals ?? {})).not.toContainEqual(cancelled)
+    await store().append(step(run, 'q0', 30, { approval: { id: first, was: voted, set: pending(2) } }))
+    expect(await store().append(step(run, '3', 10, stop))).toMatchObject({ ok: true })
+    const now = Object.values((await store().head(run))?.approvals ?? {})
+    expect(now).toEqual(ids.map(() => cancelled))
+  })
+
+  test('an end takes the items it names out of what runs, and no others', async () => {
+    const run = await begun(store)
+    await store().append(step(run, '3', 10, { start: { block: 3, limit: 0 } }))
+    for (const n of [0, 100, 101, 102]) {
+      await store().append(step(run, `x${n}`, 10, { start: { block: 3, item: n, limit: 0 } }))
+    }
+    await store().append(step(run, '3', 90, { end: { block: 3, items: [100, 102, 104] } }))
+    expect((await store().head(run))?.running).toEqual(['3.0', '3.101'])
+  })
+
   test('when several refusals hold: unknown run, terminal, already, approval, full', async () => {
     const run = await begun(store)
     await store().append(step(run, '0', 1_010, { start: { block: 0, limit: 0 } }))

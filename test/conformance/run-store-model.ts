@@ -13,7 +13,15 @@ import {
   type RunState,
 } from '../../shared/runs/head.ts'
 import { byLane, type LaneOwner, laneKey, laneOwner } from '../../shared/runs/lane.ts'
-import type { Append, Appended, LaneGuard, NewRun, RunKey, RunStore } from '../../shared/runs/run-store.ts'
+import type {
+  Append,
+  Appended,
+  ApprovalChange,
+  LaneGuard,
+  NewRun,
+  RunKey,
+  RunStore,
+} from '../../shared/runs/run-store.ts'
 import type { BlockProjection, CachedResult } from '../../shared/runs/run-store-items.ts'
 import { atMost } from '../how-much.ts'
 import { keyOf, newRun, pending, ready, step, time } from './run-store-fixture.ts'
@@ -125,21 +133,25 @@ function push(run: ModelRun, { lane, ordinal, events, at }: Append): void {
 }
 
 function refused(run: ModelRun, append: Append): string | undefined {
-  const { lane, guard, item_of, approval, start } = append
+  const { lane, guard, item_of, start } = append
   if (run.state !== 'running') return 'terminal'
   if (!admits(guard, run.lanes.get(lane) ?? null) || !isOpen(run, item_of)) return 'already'
   if ((append.while ?? []).some(({ lane, is }) => (run.lanes.get(lane) ?? null) !== is)) return 'already'
   if (hasTooManyFailed(run, item_of)) return 'items_failed'
-  if (approval !== undefined && !isSame(run.approvals.get(approval.id), approval.was)) return 'approval'
+  if (questionsOf(append).some(({ id, was }) => !isSame(run.approvals.get(id), was))) return 'approval'
   if (start !== undefined && start.limit > 0 && run.running.size >= start.limit) return 'full'
   return refusedByLedger(run, append)
+}
+
+function questionsOf({ approval, further_approvals = [] }: Append): readonly ApprovalChange[] {
+  return approval === undefined ? further_approvals : [approval, ...further_approvals]
 }
 
 function hasTooManyFailed({ failed }: ModelRun, item_of: Append['item_of']): boolean {
   return item_of?.most_failed !== undefined && (failed.get(item_of.block) ?? 0) > item_of.most_failed
 }
 
-function isSame(now: HeadApproval | undefined, was: NonNullable<Append['approval']>['was']): boolean {
+function isSame(now: HeadApproval | undefined, was: ApprovalChange['was']): boolean {
   const read = typeof was === 'object' ? [now ?? null, was] : [now?.status, was]
   return JSON.stringify(read[0]) === JSON.stringify(read[1])
 }
@@ -181,7 +193,7 @@ function append(model: Model, append: Append): Appended {
   moveLedger(run, append)
   if (append.module !== undefined) run.modules.set(append.module.key, append.module.set)
   if (append.child !== undefined) run.children.set(append.child.lane, append.child.run_id)
-  if (append.approval !== undefined) run.approvals.set(append.approval.id, append.approval.set)
+  for (const { id, set } of questionsOf(append)) run.approvals.set(id, set)
   for (const entry of append.outbox ?? []) run.outbox.set(entry.id, entry)
   if (append.projection !== undefined) put(run, append.projection)
   run.state = append.state ?? run.state
@@ -193,7 +205,8 @@ function stopRunning({ running }: ModelRun, { block, item, items = 0 }: NonNulla
   running.delete(item === undefined ? `${block}` : `${block}.${item}`)
   for (const lane of [...running]) {
     const [of, n] = lane.split('.').map(Number)
-    if (of === block && n !== undefined && n < items) running.delete(lane)
+    if (of !== block || n === undefined) continue
+    if (typeof items === 'number' ? n < items : items.includes(n)) running.delete(lane)
   }
 }
 
@@ -308,7 +321,10 @@ const someChange: fc.Arbitrary<Partial<Append>> = fc.oneof(
     start: { ...owner, limit },
   })),
   someOwner.map((end) => ({ end })),
-  fc.record({ block: someBlock, items: fc.constantFrom(1, 4, 13) }).map((end) => ({ end })),
+  fc.record({ block: someBlock, items: fc.constantFrom(1, 4, 13, [], [3], [0, 12]) }).map((end) => ({ end })),
+  fc.record({ ids: fc.constantFrom(['p'], ['q', 'p']), seen: fc.nat(2) }).map(({ ids, seen }) => ({
+    further_approvals: ids.map((id) => ({ id, was: toldTimes(seen), set: toldTimes(seen + 1) })),
+  })),
   fc.record({ owner: someOwner, n: fc.nat(4) }).map(({ owner, n }) => ({ projection: projection(owner, n) })),
   fc.nat(3).map((n) => ({ module: { key: '0', set: { epoch: n, rules: { '1.0': { count: n, epoch: n } } } } })),
   fc.record({ lane: fc.constantFrom('0', '1.3'), n: fc.nat(3) }).map(({ lane, n }) => ({

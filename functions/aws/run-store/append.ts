@@ -1,5 +1,6 @@
 import { Fault } from '../../../shared/errors.ts'
 import {
+  approvalChanges,
   checkAppend,
   endedLanes,
   failsItem,
@@ -10,7 +11,7 @@ import { fitsBudget } from '../../../shared/runs/budget.ts'
 import type { Caps } from '../../../shared/runs/caps.ts'
 import { RUN_TABLE } from '../../../shared/runs/dynamodb-table.ts'
 import { laneKey } from '../../../shared/runs/lane.ts'
-import type { Append, Appended, LaneGuard, RunKey, RunStore } from '../../../shared/runs/run-store.ts'
+import type { Append, Appended, ApprovalChange, LaneGuard, RunKey, RunStore } from '../../../shared/runs/run-store.ts'
 import { closeInboxEntry } from './approvals.ts'
 import { eventTexts, findStep, spill } from './event-log.ts'
 import { failedName, headKey, itemsPath, lanePath, readHead, type StoredHead, UNCOUNTED } from './head.ts'
@@ -142,13 +143,13 @@ function appendChange(
 
 function assignments(terms: Terms, append: Append, texts: readonly string[]): readonly string[] {
   const { path, value } = terms
-  const { lane, ordinal, approval, state } = append
+  const { lane, ordinal, state } = append
   const set = [
     `${path('tail')} = list_append(${path('tail')}, ${value(as.list(texts))})`,
     `${path(...lanePath(lane))} = ${value(as.number(ordinal))}`,
     ...noted(terms, append),
   ]
-  if (approval !== undefined) {
+  for (const approval of approvalChanges(append)) {
     const stored = as.map({ status: as.text(approval.set.status), body: as.json(approval.set) })
     set.push(`${path('approvals', approval.id)} = ${value(stored)}`)
   }
@@ -210,15 +211,15 @@ function sums({ path, value }: Terms, append: Append, ledger: readonly string[])
 
 function guards(terms: Terms, append: Append, limit: number): readonly string[] {
   const { path, value } = terms
-  const { approval, start } = append
+  const { start } = append
   const all = [
     `${path('state')} = ${value(as.text('running'))}`,
     `size(${path('tail')}) < ${value(as.number(limit))}`,
     laneGuard(terms, append),
     ...itemGuard(terms, append),
     ...(append.while ?? []).map((stands) => laneGuard(terms, { lane: stands.lane, guard: stands })),
+    ...approvalChanges(append).map((approval) => approvalGuard(terms, approval)),
   ]
-  if (approval !== undefined) all.push(approvalGuard(terms, approval))
   if (start !== undefined && start.limit > 0) {
     const running = path('running')
     all.push(`(attribute_not_exists(${running}) OR size(${running}) < ${value(as.number(start.limit))})`)
@@ -227,7 +228,7 @@ function guards(terms: Terms, append: Append, limit: number): readonly string[] 
 }
 
 /** What was read is written back as the same text: every change of an approval changes it. */
-function approvalGuard({ path, value }: Terms, { id, was }: NonNullable<Append['approval']>): string {
+function approvalGuard({ path, value }: Terms, { id, was }: ApprovalChange): string {
   if (was === null) return `attribute_not_exists(${path('approvals', id)})`
   if (was === 'pending') return `${path('approvals', id, 'status')} = ${value(as.text(was))}`
   return `${path('approvals', id, 'body')} = ${value(as.json(was))}`
@@ -264,11 +265,11 @@ type Because = Extract<Appended, { readonly ok: false }>['because']
 /** Why this HEAD refuses the append, in the port's order; undefined when it would take it, were the tail not full. */
 function whyRefused(seen: StoredHead, append: Append): Because | undefined {
   const { head } = seen
-  const { lane, guard, approval, start } = append
+  const { lane, guard, start } = append
   if (head.state !== 'running') return 'terminal'
   if (!admits(guard, head.lanes[lane]) || !isOpen(seen, append) || !stands(seen, append)) return 'already'
   if (hasTooManyFailed(seen, append)) return 'items_failed'
-  if (approval !== undefined && !isApprovalUnchanged(head.approvals[approval.id], approval.was)) return 'approval'
+  if (approvalChanges(append).some(({ id, was }) => !isApprovalUnchanged(head.approvals[id], was))) return 'approval'
   if (start !== undefined && start.limit > 0 && head.running.length >= start.limit) return 'full'
   if (append.reserve !== undefined && !fitsBudget(head.budget, append.reserve)) return 'budget'
   if (!fitsShare(seen, append)) return 'share'
@@ -375,10 +376,10 @@ async function finishAppend(table: RunTable, append: Append, seen: StoredHead, s
 const SPILL_AT = 8
 const SPILL_AGAIN = 8
 
-/** The questions this append leaves nobody to answer: the one it decides, and all of them when it ends the run. */
-function answered({ approval, state = 'running' }: Append, { head }: StoredHead): readonly string[] {
-  const decided = approval === undefined || approval.set.status === 'pending' ? [] : [approval.id]
-  if (state === 'running') return decided
+/** The questions this append leaves nobody to answer: those it decides, and all of them when it ends the run. */
+function answered(append: Append, { head }: StoredHead): readonly string[] {
+  const decided = approvalChanges(append).flatMap(({ id, set }) => (set.status === 'pending' ? [] : [id]))
+  if ((append.state ?? 'running') === 'running') return decided
   const open = Object.entries(head.approvals).filter(([, { status }]) => status === 'pending')
   return [...decided, ...open.map(([id]) => id)]
 }

@@ -1,9 +1,15 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { checkAppend, endedLanes, failsItem, isApprovalUnchanged } from '../../../shared/runs/append-rules.ts'
+import {
+  approvalChanges,
+  checkAppend,
+  endedLanes,
+  failsItem,
+  isApprovalUnchanged,
+} from '../../../shared/runs/append-rules.ts'
 import { type Amount, fitsBudget, type RunBudget } from '../../../shared/runs/budget.ts'
 import type { HeadApproval, OutboxEntry } from '../../../shared/runs/head.ts'
 import { laneKey } from '../../../shared/runs/lane.ts'
-import type { Append, Appended, LaneGuard, RunStore } from '../../../shared/runs/run-store.ts'
+import type { Append, Appended, ApprovalChange, LaneGuard, RunStore } from '../../../shared/runs/run-store.ts'
 import { commitTogether } from '../database.ts'
 import {
   chainSealer,
@@ -46,8 +52,8 @@ function appendNow({ reader, writer, seal }: Parts, append: Append, bodies: read
   if (head.state !== 'running') return { ok: false, because: 'terminal' }
   const passed = laneRefusal(reader, head, append)
   if (passed !== undefined) return { ok: false, because: passed }
-  const { approval, start } = append
-  if (approval !== undefined && !isApprovalUnchanged(reader.approval(head.run, approval.id), approval.was)) {
+  const { start } = append
+  if (approvalChanges(append).some(({ id, was }) => !isApprovalUnchanged(reader.approval(head.run, id), was))) {
     return { ok: false, because: 'approval' }
   }
   if (start !== undefined && start.limit > 0 && head.running_count >= start.limit) return { ok: false, because: 'full' }
@@ -233,7 +239,7 @@ function writeLane(sql: Sql, project: Project, run: number, { lane, ordinal, pro
 
 /** What few appends carry: a decision, owed effects, times, the end of the run. */
 function writeRest(sql: Sql, run: number, append: HeadChange): void {
-  if (append.approval !== undefined) writeApproval(sql, run, append.approval, append.at)
+  for (const approval of approvalChanges(append)) writeApproval(sql, run, approval, append.at)
   for (const entry of append.outbox ?? []) writeEntry(sql, run, entry)
   writeMaps(sql, run, append)
   if (append.stored_bytes !== undefined) sql.stored.run(append.stored_bytes, run)
@@ -271,12 +277,7 @@ function writeRunning(sql: Sql, run: number, seq: number, { start, end }: HeadCh
   if (start === undefined && end === undefined) sql.seq.run(seq, run)
 }
 
-interface SetApproval {
-  readonly id: string
-  readonly set: HeadApproval
-}
-
-function writeApproval(sql: Sql, run: number, { id, set }: SetApproval, at: string): void {
+function writeApproval(sql: Sql, run: number, { id, set }: ApprovalChange, at: string): void {
   sql.approval.run(run, id, set.status, JSON.stringify(set), set.status === 'pending' ? null : at)
 }
 
