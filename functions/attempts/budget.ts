@@ -3,7 +3,7 @@ import { Fault } from '../../shared/errors.ts'
 import { type Amount, NOTHING, plus } from '../../shared/runs/budget.ts'
 import { blockCaps, type Caps, runCaps, smallestCaps } from '../../shared/runs/caps.ts'
 import type { EventData, NewEvent, RunEvent } from '../../shared/runs/event.ts'
-import { hasOpenQuestion, PHASE, readOrdinal } from '../../shared/runs/lane.ts'
+import { hasOpenQuestion, laneKey, PHASE, readOrdinal } from '../../shared/runs/lane.ts'
 import { eventPosition } from '../../shared/runs/run-fold.ts'
 import type { Append } from '../../shared/runs/run-store.ts'
 import { spentByEvents } from '../../shared/runs/usage-cost.ts'
@@ -222,7 +222,8 @@ export function itemsUsage(call: BlockCall): Pick<Append, 'share'> {
 
 /**
  * What a child run may use in the units this run or block has caps in: all that is left of them, or the child's own
- * caps where those are smaller. Reserved with the claim; a claimed attempt says what it reserved.
+ * caps where those are smaller. Reserved with the claim; a claimed attempt says what it reserved. Child runs that an agent
+ * calls at once share what is left, each as much as the others.
  */
 export async function childCaps(call: BlockCall, child: Pick<Dag, 'budget'>): Promise<Caps> {
   const caps = callCaps(call)
@@ -230,11 +231,27 @@ export async function childCaps(call: BlockCall, child: Pick<Dag, 'budget'>): Pr
   const { committed_tokens, committed_usd_micros } = call.head.budget
   const run = lessened(caps.run, { tokens: committed_tokens, usd_micros: committed_usd_micros })
   const claimed = await claimedReserve(call)
-  const left = smallestCaps(run, await remainingBlockCaps(call, caps.block))
-  if (claimed !== undefined) return ofUnits(left, claimed)
+  const all = smallestCaps(run, await remainingBlockCaps(call, caps.block))
+  if (claimed !== undefined) return ofUnits(all, claimed)
+  const left = dividedBy(unopenedBeside(call), all)
   const own = ofUnits(left, smallestCaps(left, runCaps(call.world.settings.safety, child.budget)))
   if (Object.values(own).some((cap) => cap < 1)) await refuseChild(call, caps.block)
   return own
+}
+
+/** Child runs of the same turn that have reserved nothing yet, this one among them; after a bounce HEAD names those of before too. */
+function unopenedBeside({ acting, block, head, epoch }: BlockCall): number {
+  const unopened = acting?.call?.children.filter((item) => {
+    return epoch > 0 || head.children[laneKey({ block: block.index, item })] === undefined
+  })
+  return Math.max(1, unopened?.length ?? 1)
+}
+
+function dividedBy(n: number, { cap_tokens, cap_usd_micros }: Caps): Caps {
+  return {
+    ...(cap_tokens === undefined ? {} : { cap_tokens: Math.floor(cap_tokens / n) }),
+    ...(cap_usd_micros === undefined ? {} : { cap_usd_micros: Math.floor(cap_usd_micros / n) }),
+  }
 }
 
 /** What a child's caps reserve of its parent's. */

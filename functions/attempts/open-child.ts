@@ -247,7 +247,7 @@ async function prepareChildRun(
   const bound = await readDocument(world, meta.tenant, await childSource(world, block.dag.name))
   const { dag_hash, scripts } = bound
   const dag = await pinTools(world, meta.tenant, bound.dag)
-  const isBound = decisions.length > 0 || meta.parent?.binding_ref !== undefined
+  const isBound = decisions.length > 0 || meta.parent?.binding_ref !== undefined || call.acting !== undefined
   if (isBound && !wasClaimedWithChild(call, attempt)) await requireSame(call, block)
   refuseOutputs(block, dag)
   const inputs = childInputs(block, values)
@@ -267,12 +267,19 @@ async function prepareChildRun(
   }
 }
 
-/** Fault Rejected approval_stale: what the decision before it let happen is another document now. */
-async function requireSame({ world, meta }: BlockCall, block: ChildBlock): Promise<void> {
+/**
+ * Fault Rejected approval_stale: what the decision before it let happen is another document now; tool_changed: what the
+ * agent was offered is.
+ */
+async function requireSame({ world, meta, acting }: BlockCall, block: ChildBlock): Promise<void> {
   const { name } = block.dag
   if (meta.children === undefined) return
   const now = await childDocument(world, meta.tenant, name)
   if (now?.hash === childDocumentOf(block, meta.children)?.hash) return
+  if (acting !== undefined) {
+    const changed = `Cannot call dag.${name}: the document, or one below it, has changed since this run was started, and its tools are those of then. Start the run anew to take the new one.`
+    throw new Fault('Rejected', 'tool_changed', changed, { facts: { tool: `dag.${name}` } })
+  }
   const message = `Cannot start DAG "${name}" for block "${block.id}": the document, or one below it, has changed since this run was started, and what people decided is about the one of then. Retry the run, and people are asked again.`
   throw new Fault('Rejected', 'approval_stale', message)
 }

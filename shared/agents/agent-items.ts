@@ -26,4 +26,6 @@ export interface ToolCall {
   readonly asked: AskedCall
   /** With what a person changed of them. */
   readonly args: Readonly<Record<string, Json>>
+  /** Items of the calls of its turn that are child runs, this one among them if it is. */
+  readonly children: readonly number[]
 }

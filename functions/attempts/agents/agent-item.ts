@@ -10,7 +10,7 @@ import { readSchemaAnswer } from '../../../shared/gates/schema-limits.ts'
 import { isolateFor } from '../../../shared/ports/isolate.ts'
 import { approvalEpoch } from '../../../shared/runs/ids.ts'
 import { laneKey, readOrdinal } from '../../../shared/runs/lane.ts'
-import { questionItem, readAgentItem, turnItem } from '../../../shared/runs/turns-and-calls.ts'
+import { callItem, questionItem, readAgentItem, turnItem } from '../../../shared/runs/turns-and-calls.ts'
 import { canonicalJson, type Json } from '../../../shared/text/json.ts'
 import { jsonTextProblem } from '../../../shared/text/strict-json.ts'
 import { listed, quoted } from '../../../shared/text/wording.ts'
@@ -32,8 +32,14 @@ export async function openAgentItem(call: BlockCall, whole: ActingBlock): Promis
   return {
     ...call,
     block: callBlock(whole, tool, made),
-    acting: { whole, turn, call: { n, tool, asked, args: made.args } },
+    acting: { whole, turn, call: { n, tool, asked, args: made.args, children: childCalls(whole, turn, record) } },
   }
+}
+
+function childCalls({ agent }: ActingBlock, turn: number, { calls }: TurnRecord): readonly number[] {
+  return calls.flatMap(({ tool }, index) => {
+    return toolNamed(agent.acting, tool)?.kind === 'dag' ? [callItem(turn, index + 1)] : []
+  })
 }
 
 /** What a turn of this pass came to; undefined: it has not completed. */
