@@ -7,6 +7,7 @@ import type { StepLog } from '../../shared/steps/step-order.ts'
 import type { Json } from '../../shared/text/json.ts'
 import { shortRedacted } from '../../shared/text/short-text.ts'
 import type { ProviderLease } from '../provider-lease.ts'
+import type { Came } from './agents/attempt-work.ts'
 import type { BlockCall } from './block-call.ts'
 
 /** What one attempt produced, before its post-gates: values or contract problems, and what is recorded of the call. */
@@ -95,6 +96,8 @@ export interface AttemptEnd {
   readonly cached_from?: string
   /** The run's new deadline. */
   readonly deadline_at?: string
+  /** What it made, as telemetry may tell it. */
+  readonly came?: Omit<Came, 'reason'>
 }
 
 export interface Recorded {

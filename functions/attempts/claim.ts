@@ -11,6 +11,7 @@ import { shortRedacted } from '../../shared/text/short-text.ts'
 import { leaseForAttempt, type ProviderLease } from '../provider-lease.ts'
 import { LEASE_MS, readOwnProjection, STEP_LEASE_MS } from '../record/projections.ts'
 import { chargeFor, recordEvents } from '../record/record-events.ts'
+import { workOf } from './agents/attempt-work.ts'
 import {
   appendBase,
   type BlockCall,
@@ -393,6 +394,7 @@ async function recordLost(
     ...chargeFor(reserved, reserved),
     ...itemsUsage(call),
     ...freedByEnd(call),
+    ...workOf(call, { reason }),
     projection: { ...laneOwnerOf(call), ordinal: lane, state, attempt, untried, due_at: at, failure },
   })
   if (!done.ok) throw retryBlock(call)

@@ -9,6 +9,7 @@ import type { BlockProjection, BlockState } from '../../shared/runs/run-store-it
 import { outputOrigin, readOwnProjection } from '../record/projections.ts'
 import { recordEvents } from '../record/record-events.ts'
 import { endRun } from '../runs/end-run.ts'
+import { workOf } from './agents/attempt-work.ts'
 import type { AttemptEnd, Failure, Recorded } from './attempt-outcome.ts'
 import {
   appendBase,
@@ -81,6 +82,7 @@ export async function endAttempt(
       ...(ask === undefined ? freedByEnd(call, { goes_on: outcome.state === 'retrying' }) : { end: laneOwnerOf(call) }),
       ...(end.deadline_at === undefined ? {} : { deadline_at: end.deadline_at }),
       ...told.share,
+      ...workOf(call, { ...end.came, reason: end.failure?.reason }),
       projection,
     },
     told.reserved,
@@ -318,6 +320,7 @@ async function endWithout(
     at: new Date(world.clock.now()).toISOString(),
     ...appendWithUse(call, attempt, event),
     ...freedByEnd(call),
+    ...workOf(call, { reason: failure?.reason }),
     projection: { ...laneOwnerOf(call), ordinal: at, state, attempt, ...(failure === undefined ? {} : { failure }) },
   })
   if (done.ok) return reportBlock(call, { state, attempt, seq: done.seq, verdicts: [] })

@@ -134,7 +134,13 @@ export async function judgeProduced(
     outputs: produced.values,
     ...answerFacts(call, produced.facts, latency_ms),
   })
-  const end = { attempt, output, verdicts: judged.verdicts, gate_events: [...own, ...judged.events] }
+  const end = {
+    attempt,
+    output,
+    verdicts: judged.verdicts,
+    gate_events: [...own, ...judged.events],
+    came: { values: produced.values },
+  }
   return { ...end, ...postGateFailure(call, judged) }
 }
 

@@ -4,6 +4,7 @@ import type { NewEvent, UsedByCalls } from '../../shared/runs/event.ts'
 import { ordinal, PHASE, readOrdinal, workingLeg } from '../../shared/runs/lane.ts'
 import type { BlockProjection } from '../../shared/runs/run-store-items.ts'
 import { chargeFor } from '../record/record-events.ts'
+import { workOf } from './agents/attempt-work.ts'
 import type { Failure } from './attempt-outcome.ts'
 import { appendBase, type BlockCall, eventBase, freedByEnd, laneOwnerOf, type OpenQuestion } from './block-call.ts'
 import { askPerson, retryBlock } from './block-report.ts'
@@ -80,6 +81,7 @@ export async function endLostInWork(
     ...chargeFor(reserved, reserved),
     ...itemsUsage(call),
     ...(ask === undefined ? freedByEnd(call) : { end: laneOwnerOf(call) }),
+    ...workOf(call, { reason }),
     projection: { ...laneOwnerOf(call), ordinal: lane, attempt, ...claimedAs(projection), ...ended },
   })
   return ask === undefined || !done.ok ? retryBlock(call) : askPerson(call)
@@ -120,6 +122,7 @@ export async function giveUpAsked(call: BlockCall, ask: OpenQuestion, why: Given
     at,
     events: [{ type: 'block:retrying', ...eventBase(call), attempt, data: { code, reason, due_at: at } }],
     ...freedByEnd(call),
+    ...workOf(call, { reason }),
     projection: {
       ...laneOwnerOf(call),
       ordinal: place,

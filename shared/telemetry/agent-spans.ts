@@ -1,4 +1,5 @@
 import type { ProviderSettings } from '../providers/settings.ts'
+import type { EventData } from '../runs/event.ts'
 import type { AgentWork, AttemptWork, ToolWork } from '../runs/run-store.ts'
 import { genAiProvider, MOST_CONTENT } from './call-span.ts'
 import type { Attributes, Span } from './otlp-spans.ts'
@@ -17,9 +18,27 @@ export interface WorkSpanOptions {
  */
 export function workSpan(span: Span, work: AttemptWork | undefined, options: WorkSpanOptions): Span {
   if (work === undefined) return span
-  const { name, attributes } = work.operation === 'invoke_agent' ? agentWords(work, options) : toolWords(work, options)
-  const operation = { 'gen_ai.operation.name': work.operation }
-  return { ...span, name: `${work.operation} ${name}`, attributes: { ...operation, ...attributes, ...span.attributes } }
+  const words = work.operation === 'invoke_agent' ? agentWords(work, options) : toolWords(work, options)
+  return renamed(span, work.operation, words)
+}
+
+/** The same of an attempt that the end of its run cut off: nobody recorded its end, and its beginning says as much. */
+export function cutOffSpan(
+  span: Span,
+  block_id: string,
+  { call, items }: Pick<EventData<'block:started'>, 'call' | 'items'>,
+): Span {
+  if (call !== undefined) {
+    const named = { 'gen_ai.tool.name': call.tool, 'gen_ai.tool.type': 'function', 'sluice.tool': call.use }
+    return renamed(span, 'execute_tool', { name: call.tool, attributes: named })
+  }
+  if (items?.turn === undefined) return span
+  return renamed(span, 'invoke_agent', { name: block_id, attributes: { 'gen_ai.agent.name': block_id } })
+}
+
+function renamed(span: Span, operation: AttemptWork['operation'], { name, attributes }: Words): Span {
+  const all = { 'gen_ai.operation.name': operation, ...attributes, ...span.attributes }
+  return { ...span, name: `${operation} ${name}`, attributes: all }
 }
 
 interface Words {

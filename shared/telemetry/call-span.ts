@@ -66,7 +66,7 @@ function chatAttributes({ request, answer }: Extract<Asked, { operation: 'chat' 
 }
 
 /** Whether a form of the answer was asked for: a single text comes as it comes. */
-function asksForJson(ports: DispatchRequest['output_schema']): boolean {
+export function asksForJson(ports: DispatchRequest['output_schema']): boolean {
   const types = Object.values(ports).map(({ type }) => type)
   return types.length > 1 || types.some((type) => !TEXTS.has(type))
 }

@@ -1,9 +1,9 @@
-import type { NewEvent, RunEvent } from '../runs/event.ts'
+import type { EventData, NewEvent, RunEvent } from '../runs/event.ts'
 import { isRunEnd } from '../runs/event-types.ts'
 import { readOrdinal } from '../runs/lane.ts'
 import { eventPosition } from '../runs/run-fold.ts'
 import type { Append, Meta, RunKey, RunStore } from '../runs/run-store.ts'
-import { type WorkSpanOptions, workSpan } from './agent-spans.ts'
+import { cutOffSpan, type WorkSpanOptions, workSpan } from './agent-spans.ts'
 import type { Span } from './otlp-spans.ts'
 import { type AttemptPosition, attemptSpanId, runSpanId, runTraceId } from './span-ids.ts'
 
@@ -106,22 +106,29 @@ async function wholeRun(runs: RunStore, { run, at }: Append, end: RunEnd): Promi
 }
 
 async function cutOff(runs: RunStore, run: RunKey, ended: number): Promise<readonly Span[]> {
-  const open = new Map<string, { readonly place: AttemptPosition; readonly began: number }>()
+  const open = new Map<string, OpenAttempt>()
   /** The running attempt of each block, of which items are. */
   const blocks = new Map<string, AttemptPosition>()
   for await (const event of eventsOf(runs, run)) {
     if (event.block_id === undefined) continue
     const place = { block_id: event.block_id, ...eventPosition(event) }
     const id = attemptSpanId(run.run_id, place)
-    if (event.type === 'block:started') open.set(id, { place, began: Date.parse(event.at) })
+    if (event.type === 'block:started') open.set(id, { place, began: Date.parse(event.at), data: event.data })
     if (event.type === 'block:started' && place.item === undefined) blocks.set(place.block_id, place)
     if (ENDS[event.type] !== undefined) open.delete(id)
   }
-  return [...open.values()].map(({ place, began }) => {
+  return [...open.values()].map(({ place, began, data }) => {
     const block = place.item === undefined ? undefined : blocks.get(place.block_id)
     const of = block === undefined ? {} : { of: block }
-    return attemptSpan({ run, place, ...of, began, ended, state: 'cancelled' })
+    const span = attemptSpan({ run, place, ...of, began, ended, state: 'cancelled' })
+    return cutOffSpan(span, place.block_id, data)
   })
+}
+
+interface OpenAttempt {
+  readonly place: AttemptPosition
+  readonly began: number
+  readonly data: EventData<'block:started'>
 }
 
 async function* eventsOf(runs: RunStore, run: RunKey): AsyncGenerator<RunEvent> {

@@ -15,6 +15,7 @@ import { type BlockReport, reportAwaitingBounce } from '../block-report.ts'
 import { finishAttempt } from '../end.ts'
 import { type BegunItems, begunItems, readStoredInputs } from '../inputs.ts'
 import { judgeProduced } from '../judge-gates.ts'
+import { answeredByTurns } from './attempt-work.ts'
 import { standingOf } from './next-round.ts'
 
 /** `_close_<id>` of an agent that acts: its last words -> contract -> post-gates -> publish. */
@@ -36,19 +37,15 @@ async function endOf(
   const { attempt } = begun
   try {
     const { next, rounds, record } = await standingOf(call, whole, begun)
+    const came = await answeredByTurns(call, begun.turn ?? 0, record)
     if (next.kind !== 'answer' || record === undefined) {
       const failed = rounds.projections.get(turnItem(next.turn))?.failure
       const failure = next.kind === 'bound' ? boundFailure(whole, next.bound, record) : turnFailure(next.turn, failed)
-      return { attempt, verdicts: [], gate_events: [], failure }
+      return { attempt, verdicts: [], gate_events: [], failure, came }
     }
     const latency_ms = Math.max(0, call.world.clock.now() - Date.parse(begun.since))
-    return await judgeProduced(
-      call,
-      attempt,
-      values,
-      await producedOf(call, whole, record, attempt, values),
-      latency_ms,
-    )
+    const produced = await producedOf(call, whole, record, attempt, values)
+    return { ...(await judgeProduced(call, attempt, values, produced, latency_ms)), came }
   } catch (error) {
     if (error instanceof Fault && error.name === 'Unavailable') throw error
     return { attempt, verdicts: [], gate_events: [], failure: toFailure(call, error) }

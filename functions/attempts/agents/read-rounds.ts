@@ -5,11 +5,11 @@ import { TURN_PORT, TurnRecordSchema } from '../../../shared/agents/turn-record.
 import { laneOwner, readOrdinal } from '../../../shared/runs/lane.ts'
 import type { BlockProjection } from '../../../shared/runs/run-store-items.ts'
 import { isRefused, readAgentItem } from '../../../shared/runs/turns-and-calls.ts'
-import { canonicalJson, type Json } from '../../../shared/text/json.ts'
 import { readPinned } from '../../record/pinned-run.ts'
 import { freshItemProjections, readPortValues } from '../../record/projections.ts'
 import { toldValues } from '../agent-files.ts'
 import type { BlockCall } from '../block-call.ts'
+import { wordsOf } from './attempt-work.ts'
 
 /** What an agent that acts has done in this pass, as its record says. */
 export interface Rounds {
@@ -109,13 +109,6 @@ async function endOfCall(call: BlockCall, { state, outputs = {}, failure }: Bloc
   )
   const told = await toldValues({ ...call, block: { ...call.block, inputs } }, values)
   return { text: shortened(wordsOf(told.values)), is_error: false }
-}
-
-/** A text alone as it is; else all of it as JSON. */
-function wordsOf(values: Readonly<Record<string, Json>>): string {
-  const entries = Object.entries(values)
-  const [only] = entries
-  return entries.length === 1 && typeof only?.[1] === 'string' ? only[1] : canonicalJson(values)
 }
 
 /** Characters of one result that a model is shown. */
