@@ -86,16 +86,33 @@ function readHeader(db: DatabaseSync): Header {
 export function transaction<T>(db: DatabaseSync, work: () => T): T {
   if (db.isTransaction) return work()
   const { begin, commit, rollback } = boundariesOf(db)
+  const watchers = watching.get(db) ?? []
   try {
     begin.run()
     const answer = work()
+    for (const { beforeCommit } of watchers) beforeCommit()
     commit.run()
     return answer
   } catch (cause) {
     // SQLite has rolled back by itself after some errors (full disk, I/O).
     if (db.isTransaction) rollback.run()
+    for (const { afterRollback } of watchers) afterRollback()
     throw storeFault(cause, 'write to the run store')
   }
+}
+
+/** Whoever keeps in memory what they read and wrote. */
+interface TransactionWatcher {
+  /** Writes what the file does not have yet. */
+  beforeCommit(): void
+  /** What was read or written since the transaction began is not so. */
+  afterRollback(): void
+}
+
+const watching = new WeakMap<DatabaseSync, TransactionWatcher[]>()
+
+export function onTransactions(db: DatabaseSync, watcher: TransactionWatcher): void {
+  watching.set(db, [...(watching.get(db) ?? []), watcher])
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { openDatabase } from '../../infra/local/database.ts'
-import { forgetRunNumbers } from '../../infra/local/run-store/query.ts'
+import { forgetRuns } from '../../infra/local/run-store/live-runs.ts'
 import { openRunStore } from '../../infra/local/run-store/run-store.ts'
 import { openTokens } from '../../infra/local/tokens.ts'
 import { openWaits } from '../../infra/local/waits.ts'
@@ -42,7 +42,7 @@ export function openEmptied(now: () => number): Emptied {
     waits: { ...made.waits },
     close() {
       for (const table of made.tables) made.db.exec(`DELETE FROM ${table}`)
-      forgetRunNumbers(made.db)
+      forgetRuns(made.db)
       left.push(made)
     },
   }

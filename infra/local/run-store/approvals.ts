@@ -10,7 +10,7 @@ import {
 } from '../../../shared/runs/run-store.ts'
 import type { ApprovalItem } from '../../../shared/runs/run-store-items.ts'
 import { commitTogether } from '../database.ts'
-import { query, requireRunNumber, runNumberLookup } from './query.ts'
+import { query, requireRun, runNumberLookup } from './query.ts'
 import { readOrNameDamage, summaryReader } from './runs.ts'
 import { ASKED_AT } from './schema.ts'
 
@@ -42,7 +42,7 @@ export function approvalsOn(db: DatabaseSync): Pick<RunStore, Methods> {
   return {
     putApproval: (key, item, token) =>
       commitTogether(db, () => {
-        const run = requireRunNumber(numberOf(key), key)
+        const run = requireRun(numberOf(key), key)
         put.run(run, item.id, JSON.stringify(item))
         add.run(run, item.id, token)
       }),
@@ -53,7 +53,7 @@ export function approvalsOn(db: DatabaseSync): Pick<RunStore, Methods> {
     },
     noteMessage: (key, id, message) =>
       commitTogether(db, () => {
-        note.run(JSON.stringify(message), requireRunNumber(numberOf(key), key), id)
+        note.run(JSON.stringify(message), requireRun(numberOf(key), key), id)
       }),
     approvals: async (key) => {
       const run = numberOf(key)

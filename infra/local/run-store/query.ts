@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { Fault } from '../../../shared/errors.ts'
 import type { RunKey } from '../../../shared/runs/run-store.ts'
-import { storeFault } from '../database.ts'
+import { onTransactions, storeFault } from '../database.ts'
 
 /** A prepared read. Its rows are what the statement selects: the one place where SQLite's untyped rows get a type. */
 interface Query<Row> {
@@ -37,11 +37,12 @@ function openNumbers(db: DatabaseSync): (run: RunKey) => number | undefined {
   const find = query<{ readonly run: number }>(db, 'SELECT run FROM runs WHERE tenant = ? AND run_id = ?')
   const known = new Map<string, number>()
   knownRuns.set(db, known)
+  // A run found inside a transaction that is undone is none: its number would then be another run's.
+  onTransactions(db, { beforeCommit: () => {}, afterRollback: () => known.clear() })
   return ({ tenant, run_id }) => {
     const key = `${tenant}/${run_id}`
     const run = known.get(key) ?? find.one(tenant, run_id)?.run
-    // A run found inside a transaction that is undone would stay known: its number would then be another run's.
-    if (run === undefined || db.isTransaction) return run
+    if (run === undefined) return run
     if (known.size >= KNOWN_RUNS) known.clear()
     known.set(key, run)
     return run
@@ -59,7 +60,7 @@ function reading<T>(read: () => T): T {
 }
 
 /** Items beside HEAD belong to a run: Fault Bug no_such_run when a writer made one up. */
-export function requireRunNumber(run: number | undefined, key: RunKey): number {
+export function requireRun<Run>(run: Run | undefined, key: RunKey): Run {
   if (run !== undefined) return run
   const message = `Cannot write an item of run "${key.run_id}" of tenant "${key.tenant}": there is no such run. Create it first.`
   throw new Fault('Bug', 'no_such_run', message)

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { transaction } from '../database.ts'
-import { forgetRunNumbers, query } from './query.ts'
+import { forgetRuns } from './live-runs.ts'
+import { query } from './query.ts'
 import { SPAN } from './schema.ts'
 
 /** So many a transaction: others write in between. */
@@ -31,7 +32,7 @@ export function endedRunsRemover(db: DatabaseSync): (before: string) => number {
       return runs.length
     })
     // A number is given again: nobody may know it as that of a run that is gone.
-    if (removed > 0) forgetRunNumbers(db)
+    if (removed > 0) forgetRuns(db)
     return removed
   }
 }

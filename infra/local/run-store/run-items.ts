@@ -1,9 +1,11 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { laneKey } from '../../../shared/runs/lane.ts'
 import type { RunStore } from '../../../shared/runs/run-store.ts'
 import type { BlockProjection } from '../../../shared/runs/run-store-items.ts'
 import { commitTogether } from '../database.ts'
-import { query, requireRunNumber, runNumberLookup } from './query.ts'
+import { project } from './append.ts'
+import { type LiveRun, liveRunsOf } from './live-runs.ts'
+import { query, requireRun, runNumberLookup } from './query.ts'
 
 interface ProjectionRow {
   readonly lease_until: string | null
@@ -14,11 +16,58 @@ interface ProjectionRow {
 export function projectionsOn(
   db: DatabaseSync,
 ): Pick<RunStore, 'putProjection' | 'projections' | 'itemProjections' | 'renewLease'> {
+  const live = liveRunsOf(db)
   const numberOf = runNumberLookup(db)
-  const write = projectionWriter(db)
-  const renew = db.prepare(
-    "UPDATE lanes SET lease_until = ? WHERE run = ? AND lane = ? AND holder = ? AND state = 'running'",
-  )
+  const stored = storedProjections(db)
+  const liveOrStored = (run: number, lanes: readonly string[]): readonly BlockProjection[] => {
+    const one = live.peek(run)
+    return one === undefined ? stored.some(run, lanes) : projectionsOf(one, lanes)
+  }
+  return {
+    putProjection: (key, projection) =>
+      commitTogether(db, () => {
+        const one = requireRun(live.open(key), key)
+        project(one, projection)
+        live.changed(one)
+      }),
+    projections: async (key, blocks) => {
+      const run = numberOf(key)
+      if (run === undefined) return []
+      return blocks === undefined ? stored.all(run) : liveOrStored(run, blocks.map(String))
+    },
+    itemProjections: async (key, block, only) => {
+      const run = numberOf(key)
+      if (run === undefined) return []
+      const lanes = only?.map((item) => laneKey({ block, item }))
+      return lanes === undefined ? stored.items(run, block) : liveOrStored(run, lanes)
+    },
+    renewLease: (key, owner, holder, lease_until) =>
+      commitTogether(db, () => {
+        const one = live.open(key)
+        const lane = laneKey(owner)
+        const now = one?.lanes.get(lane)
+        if (one === undefined || now?.projection?.holder !== holder || now.projection.state !== 'running') return false
+        now.lease_until = lease_until
+        one.unwritten.lanes.add(lane)
+        live.changed(one)
+        return true
+      }),
+  }
+}
+
+function projectionsOf({ lanes }: LiveRun, wanted: readonly string[]): readonly BlockProjection[] {
+  const keys = [...new Set(wanted)].sort((a, b) => a.length - b.length || (a < b ? -1 : 1))
+  return keys.flatMap((key) => {
+    const { projection, lease_until } = lanes.get(key) ?? {}
+    if (projection === undefined) return []
+    return lease_until === undefined || lease_until === projection.lease_until
+      ? projection
+      : { ...projection, lease_until }
+  })
+}
+
+/** As the file has them. */
+function storedProjections(db: DatabaseSync) {
   const all = query<ProjectionRow>(
     db,
     "SELECT lease_until, body FROM lanes WHERE run = ? AND body IS NOT NULL AND instr(lane, '.') = 0 ORDER BY length(lane), lane",
@@ -35,47 +84,9 @@ export function projectionsOn(
      ORDER BY length(lane), lane`,
   )
   return {
-    putProjection: (key, projection) =>
-      commitTogether(db, () => {
-        write(requireRunNumber(numberOf(key), key), projection)
-      }),
-    projections: async (key, blocks) => {
-      const run = numberOf(key)
-      if (run === undefined) return []
-      const rows = blocks === undefined ? all.all(run) : some.all(run, JSON.stringify(blocks.map(String)))
-      return rows.map(readProjection)
-    },
-    itemProjections: async (key, block, only) => {
-      const run = numberOf(key)
-      if (run === undefined) return []
-      const lanes = only?.map((item) => laneKey({ block, item }))
-      return (lanes === undefined ? items.all(run, String(block)) : some.all(run, JSON.stringify(lanes))).map(
-        readProjection,
-      )
-    },
-    renewLease: (key, owner, holder, lease_until) =>
-      commitTogether(db, () => {
-        const run = numberOf(key)
-        return run !== undefined && renew.run(lease_until, run, laneKey(owner), holder).changes > 0
-      }),
-  }
-}
-
-/** The values of a projection's columns, as `putProjection` and an append write them. */
-export function projectionValues(projection: BlockProjection): readonly SQLInputValue[] {
-  const { ordinal, state, holder, lease_until } = projection
-  return [ordinal, state, holder ?? null, lease_until ?? null, JSON.stringify(projection)]
-}
-
-/** Writes B# forward only; the caller holds the transaction. */
-export function projectionWriter(db: DatabaseSync): (run: number, projection: BlockProjection) => void {
-  const put = db.prepare(
-    `INSERT INTO lanes (run, lane, projected, state, holder, lease_until, body) VALUES (?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET projected = excluded.projected, state = excluded.state, holder = excluded.holder,
-       lease_until = excluded.lease_until, body = excluded.body WHERE excluded.projected > coalesce(lanes.projected, -1)`,
-  )
-  return (run, projection) => {
-    put.run(run, laneKey(projection), ...projectionValues(projection))
+    all: (run: number) => all.all(run).map(readProjection),
+    some: (run: number, lanes: readonly string[]) => some.all(run, JSON.stringify(lanes)).map(readProjection),
+    items: (run: number, block: number) => items.all(run, String(block)).map(readProjection),
   }
 }
 
@@ -108,14 +119,14 @@ export function joinsOn(db: DatabaseSync): Pick<RunStore, 'waitJoin' | 'signalJo
   return {
     waitJoin: (key, join, { need, token }) =>
       commitTogether(db, () => {
-        const run = requireRunNumber(numberOf(key), key)
+        const run = requireRun(numberOf(key), key)
         if ((count.one(run, join)?.done ?? 0) >= need) return 'done'
         wait.run(run, join, token, need)
         return 'waiting'
       }),
     signalJoin: (key, join, source) =>
       commitTogether(db, () => {
-        const run = requireRunNumber(numberOf(key), key)
+        const run = requireRun(numberOf(key), key)
         add.run(run, join, source)
         const { done = '[]', need = null, tokens = '[]' } = item.one(run, join) ?? {}
         return { done: JSON.parse(done), tokens: JSON.parse(tokens), ...(need === null ? {} : { need }) }
@@ -157,7 +168,7 @@ export function artifactsOn(db: DatabaseSync): Pick<RunStore, 'putArtifact' | 'a
   return {
     putArtifact: (key, item) =>
       commitTogether(db, () => {
-        put.run(requireRunNumber(numberOf(key), key), item.name, JSON.stringify(item))
+        put.run(requireRun(numberOf(key), key), item.name, JSON.stringify(item))
       }),
     artifacts: async (key) => {
       const run = numberOf(key)
@@ -201,7 +212,7 @@ export function stopsOn(db: DatabaseSync): Pick<RunStore, 'putStop' | 'stopped'>
   return {
     putStop: (key, block) =>
       commitTogether(db, () => {
-        const run = requireRunNumber(numberOf(key), key)
+        const run = requireRun(numberOf(key), key)
         if (block === undefined) stop.run(run)
         else stopBlock.run(run, block)
       }),

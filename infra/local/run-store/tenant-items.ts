@@ -13,7 +13,9 @@ import {
   type Turns,
 } from '../../../shared/runs/run-store.ts'
 import { commitTogether } from '../database.ts'
-import { query, runNumberLookup } from './query.ts'
+import { entryWriter } from './append.ts'
+import { liveRunsOf } from './live-runs.ts'
+import { query } from './query.ts'
 
 /** A day, by SQLite's clock, which decides nothing else. */
 const REQUEST_KEPT = 'unixepoch() + 86400'
@@ -169,17 +171,14 @@ export function leasesOn(db: DatabaseSync): Leases {
 
 /** Runs that wait for a slot, by rank; and the step that lets one go. */
 export function runQueueOn(db: DatabaseSync): RunQueue {
-  const numberOf = runNumberLookup(db)
+  const live = liveRunsOf(db)
+  const owe = entryWriter(db)
   const add = db.prepare('INSERT OR IGNORE INTO queued_runs (tenant, at, run_id) VALUES (?, ?, ?)')
   const first = query<{ readonly at: string; readonly run_id: string }>(
     db,
     'SELECT at, run_id FROM queued_runs WHERE tenant = ? ORDER BY at, run_id LIMIT ?',
   )
   const remove = db.prepare('DELETE FROM queued_runs WHERE tenant = ? AND at = ? AND run_id = ?')
-  const release = db.prepare(
-    "UPDATE runs SET queued = 0, deadline_at = ?, check_at = ? WHERE run = ? AND queued = 1 AND state = 'running'",
-  )
-  const owe = db.prepare("INSERT OR REPLACE INTO outbox (run, id, at, body) VALUES (?, 'start', ?, ?)")
   return {
     enqueue: ({ tenant, at, run_id }) =>
       commitTogether(db, () => {
@@ -192,9 +191,14 @@ export function runQueueOn(db: DatabaseSync): RunQueue {
       }),
     releaseQueued: (key, { at, deadline_at, check_at }) =>
       commitTogether(db, () => {
-        const run = numberOf(key)
-        if (run === undefined || release.run(deadline_at, check_at, run).changes === 0) return false
-        owe.run(run, at, JSON.stringify({ id: 'start', at, kind: 'start_run' }))
+        const one = live.open(key)
+        if (one?.queued !== true || one.state !== 'running') return false
+        one.queued = false
+        one.deadline_at = deadline_at
+        one.check_at = check_at
+        one.unwritten.head = one.unwritten.check = true
+        live.changed(one)
+        owe(one, { id: 'start', at, kind: 'start_run' })
         return true
       }),
   }
