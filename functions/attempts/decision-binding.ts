@@ -192,6 +192,7 @@ async function readBinding({ objects }: BlockCall['world'], tenant: string, ref:
 /** Blocks before this one, or beside it, whose child run may have asked: what that was opened with. */
 async function openedChildren(call: BlockCall): Promise<readonly Over[]> {
   const { world, run, dag, block, meta } = call
+  if (!Object.values(meta.children ?? {}).some(({ asks }) => asks === true)) return []
   const asking = dag.blocks.filter((one) => {
     if (childDocumentOf(one, meta.children)?.asks !== true) return false
     return governs(dag, one.id, block.id) || feeds(call, one)

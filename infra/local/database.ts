@@ -90,13 +90,14 @@ export function transaction<T>(db: DatabaseSync, work: () => T): T {
   try {
     begin.run()
     const answer = work()
-    for (const { beforeCommit } of watchers) beforeCommit()
+    for (const { beforeCommit } of watchers) beforeCommit?.()
     commit.run()
+    for (const { afterCommit } of watchers) afterCommit?.()
     return answer
   } catch (cause) {
     // SQLite has rolled back by itself after some errors (full disk, I/O).
     if (db.isTransaction) rollback.run()
-    for (const { afterRollback } of watchers) afterRollback()
+    for (const { afterRollback } of watchers) afterRollback?.()
     throw storeFault(cause, 'write to the run store')
   }
 }
@@ -104,9 +105,10 @@ export function transaction<T>(db: DatabaseSync, work: () => T): T {
 /** Whoever keeps in memory what they read and wrote. */
 interface TransactionWatcher {
   /** Writes what the file does not have yet. */
-  beforeCommit(): void
+  beforeCommit?(): void
+  afterCommit?(): void
   /** What was read or written since the transaction began is not so. */
-  afterRollback(): void
+  afterRollback?(): void
 }
 
 const watching = new WeakMap<DatabaseSync, TransactionWatcher[]>()

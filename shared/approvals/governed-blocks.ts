@@ -22,7 +22,16 @@ export function feedingBlocks(dag: Pick<Dag, 'blocks'>, asking: string): readonl
 
 /** The blocks with an approval whose decision, or whose not being asked, lets this one run; not itself. */
 export function governingBlocks(dag: Pick<Dag, 'blocks'>, id: string): readonly Block[] {
-  return dag.blocks.filter((block) => block.approval !== undefined && governs(dag, block.id, id))
+  return approvalBlocks(dag).filter((block) => governs(dag, block.id, id))
+}
+
+const knownApprovals = new WeakMap<object, readonly Block[]>()
+
+/** Found once a document: every claim asks. */
+function approvalBlocks({ blocks }: Pick<Dag, 'blocks'>): readonly Block[] {
+  const found = knownApprovals.get(blocks) ?? blocks.filter(({ approval }) => approval !== undefined)
+  knownApprovals.set(blocks, found)
+  return found
 }
 
 /** Whether a question of this block, or of the child run it opens, lets that one run; not itself. */

@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
 import type { TokenAnswer } from '../../../shared/runs/machine.ts'
 import type { Json } from '../../../shared/text/json.ts'
-import { transaction } from '../database.ts'
+import { onTransactions, transaction } from '../database.ts'
 import type { ExecutionEnd, FramePosition, FrameSlot, Journal, JournalledExecution } from './journal.ts'
 
 const TABLES = `
@@ -195,7 +195,7 @@ interface GroupCommit {
   readonly durable: Journal['durable']
 }
 
-/** Writes of one turn of the event loop in one commit. Refused ones stay and are tried with the next. */
+/** Writes of one turn of the event loop in one commit, another's if there is one. Refused ones stay and are tried with the next. */
 function createGroupCommit(db: DatabaseSync, writers: Writers): GroupCommit {
   let writes: Write[] = []
   let moved = new Set<JournalledExecution>()
@@ -203,17 +203,22 @@ function createGroupCommit(db: DatabaseSync, writers: Writers): GroupCommit {
   let scheduled = false
   let waiting: PromiseWithResolvers<void> | undefined
 
-  const commit = (): void => {
-    if (writes.length === 0) return
-    transaction(db, () => {
+  onTransactions(db, {
+    beforeCommit() {
       for (const write of writes) write()
       for (const execution of moved) writers.events(execution)
-    })
-    writes = []
-    moved = new Set()
-    batch += 1
-    waiting?.resolve()
-    waiting = undefined
+    },
+    afterCommit() {
+      if (writes.length === 0) return
+      writes = []
+      moved = new Set()
+      batch += 1
+      waiting?.resolve()
+      waiting = undefined
+    },
+  })
+  const commit = (): void => {
+    if (writes.length > 0) transaction(db, () => undefined)
   }
   const turn = (): void => {
     scheduled = false

@@ -38,7 +38,7 @@ function openNumbers(db: DatabaseSync): (run: RunKey) => number | undefined {
   const known = new Map<string, number>()
   knownRuns.set(db, known)
   // A run found inside a transaction that is undone is none: its number would then be another run's.
-  onTransactions(db, { beforeCommit: () => {}, afterRollback: () => known.clear() })
+  onTransactions(db, { afterRollback: () => known.clear() })
   return ({ tenant, run_id }) => {
     const key = `${tenant}/${run_id}`
     const run = known.get(key) ?? find.one(tenant, run_id)?.run
