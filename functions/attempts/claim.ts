@@ -25,6 +25,7 @@ import {
 } from './block-call.ts'
 import { retryBlock } from './block-report.ts'
 import { itemsUsage } from './budget.ts'
+import { mayClaimWithEnd } from './claim-with-end.ts'
 import { endLostInWork, isEffectUnknown, spentByLost } from './lost-step.ts'
 import { chargeMeter } from './meter.ts'
 import type { PreparedAttempt } from './prepare.ts'
@@ -70,7 +71,7 @@ export async function claimAttempt(
   const holder = prepared.child ?? `${world.ids.boot}/${Buffer.from(world.ids.random(9)).toString('base64url')}`
   for (;;) {
     signal?.throwIfAborted()
-    const done = await claimOnce(call, open, prepared, holder)
+    const done = await claimOnce(call, open, prepared, { holder, until, signal })
     if (done === 'ended' || !('full' in done)) return done
     if ((await waitForSlot(call, done.full, until, signal)) === 'ended') return 'ended'
   }
@@ -96,13 +97,22 @@ async function claimOnce(
   call: BlockCall,
   open: OpenAttempt,
   prepared: PreparedAttempt,
-  holder: string,
+  {
+    holder,
+    until,
+    signal,
+  }: { readonly holder: string; readonly until: number; readonly signal: AbortSignal | undefined },
 ): Promise<Claimed | 'ended' | { readonly full: RunKey | LeasePool }> {
   const lease = isDispatched(prepared) ? await leaseForAttempt(call, holder) : NO_LEASE
   if (!('end' in lease)) return { full: lease }
   const claimed = { attempt: open.attempt, holder, lease }
   try {
     const append = claimAppend(call, open, prepared, holder)
+    if (isDispatched(prepared) && mayClaimWithEnd(call, prepared)) {
+      call.meter.claim = append.projection
+      call.meter.kept = { append, slot: () => waitForSlot(call, call.run, until, signal) }
+      return { ...claimed, seq: call.head.seq }
+    }
     const done = await recordClaim(call, append, prepared)
     if (done.ok) {
       call.meter.claim = append.projection

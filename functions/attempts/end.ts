@@ -7,7 +7,6 @@ import { attemptCap, retryDelayMs } from '../../shared/runs/retry.ts'
 import type { LaneStands } from '../../shared/runs/run-store.ts'
 import type { BlockProjection, BlockState } from '../../shared/runs/run-store-items.ts'
 import { outputOrigin, readOwnProjection } from '../record/projections.ts'
-import { recordEvents } from '../record/record-events.ts'
 import { endRun } from '../runs/end-run.ts'
 import { workOf } from './agents/attempt-work.ts'
 import type { AttemptEnd, Failure, Recorded } from './attempt-outcome.ts'
@@ -26,6 +25,7 @@ import {
 import { askPerson, type BlockReport, reportBlock, retryBlock } from './block-report.ts'
 import { bounceFacts } from './bounce.ts'
 import { appendWithUse, eventsWithUse } from './budget.ts'
+import { recordWithClaim } from './claim-with-end.ts'
 import { questionFor } from './question.ts'
 import { cacheResult } from './reuse.ts'
 
@@ -69,8 +69,8 @@ export async function endAttempt(
     ...publishedBy(end),
     ...(ask === undefined ? {} : await keptForAnswer(call)),
   }
-  const done = await recordEvents(
-    world,
+  const done = await recordWithClaim(
+    call,
     { epoch, attempt, leg, phase: first },
     [...output, ...end.gate_events, ...told.events],
     {
@@ -88,7 +88,7 @@ export async function endAttempt(
     told.reserved,
   )
   // Superseded: the block goes on under another attempt, and the machine must not go on before it has ended.
-  if (!done.ok && done.because !== 'terminal') throw retryBlock(call)
+  if (!done.ok && done.because !== 'terminal' && done.because !== 'items_failed') throw retryBlock(call)
   if (!done.ok) return { state: 'cancelled', seq: call.head.seq }
   return { state: outcome.state, seq: done.seq, ...(outcome.due_at === undefined ? {} : { due_at: outcome.due_at }) }
 }

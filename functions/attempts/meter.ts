@@ -2,10 +2,11 @@ import type { Fault } from '../../shared/errors.ts'
 import type { Estimate } from '../../shared/plan/call-estimate.ts'
 import { type Amount, minus, NOTHING, plus } from '../../shared/runs/budget.ts'
 import type { EventData, UsedByCalls } from '../../shared/runs/event.ts'
+import type { Append, Appended } from '../../shared/runs/run-store.ts'
 import type { BlockProjection } from '../../shared/runs/run-store-items.ts'
 import { amountOfUsage, unpricedTokens } from '../../shared/runs/usage-cost.ts'
 
-/** What the provider calls of one invocation have reserved and used: the only thing of a BlockCall that changes. */
+/** What one invocation has claimed, and its provider calls reserved and used: the only thing of a BlockCall that changes. */
 export interface CallMeter {
   /** Outstanding in HEAD: the append that records these calls settles it. */
   reserved: Amount
@@ -21,6 +22,8 @@ export interface CallMeter {
   given_up: UsedByCalls | undefined
   /** B# of the attempt once it is claimed; reservations before that stand on a lane beside the block's. */
   claim: BlockProjection | undefined
+  /** Its claim, where that is written with its end. */
+  kept: KeptClaim | undefined
   /** Reservations that stand on the attempt's own lane. */
   steps: number
   /** Why a call was not made: the attempt fails for good, whatever a gate made of it. */
@@ -36,6 +39,15 @@ export interface CallMeter {
   closed: boolean
 }
 
+/** A claim that is kept back for its end, and what it waits for where the run has no slot for it. */
+export interface KeptClaim {
+  readonly append: Append
+  /** Returns where the run may have a slot again; `ended`: never. */
+  slot(): Promise<'waited' | 'ended'>
+  /** Written before its end. */
+  written?: Promise<Appended>
+}
+
 export function openMeter(): CallMeter {
   return {
     reserved: NOTHING,
@@ -45,6 +57,7 @@ export function openMeter(): CallMeter {
     untold: undefined,
     given_up: undefined,
     claim: undefined,
+    kept: undefined,
     steps: 0,
     refusal: undefined,
     exceeded: undefined,

@@ -2,6 +2,7 @@ import { Fault } from '../../shared/errors.ts'
 import { LEASE_MS } from '../record/projections.ts'
 import { type Watcher, watchDispatch } from '../watch-dispatch.ts'
 import type { BlockCall } from './block-call.ts'
+import { writeKeptClaim } from './claim-with-end.ts'
 
 const RENEW_MS = 10_000
 
@@ -75,8 +76,11 @@ function watcherOf(call: BlockCall, attempt: Attempt, giveUp: (why: Fault) => vo
 }
 
 /** Whether the run goes on and, when the lease is to be renewed, the attempt is still this holder's. */
-async function stillMine({ world, run, block, item }: BlockCall, holder: string, renew: boolean): Promise<boolean> {
+async function stillMine(call: BlockCall, holder: string, renew: boolean): Promise<boolean> {
+  const { world, run, block, item } = call
   if (await world.runs.stopped(run, block.index)) return false
+  // It takes longer than a moment: now it is told that it began. Whatever is refused, its end finds the same.
+  await writeKeptClaim(call)
   if (!renew) return true
   const until = new Date(world.clock.now() + LEASE_MS).toISOString()
   return world.runs.renewLease(run, { block: block.index, ...(item === undefined ? {} : { item }) }, holder, until)

@@ -1,7 +1,7 @@
 import { type Amount, minus, NOTHING, type Spent } from '../../shared/runs/budget.ts'
 import type { NewEvent } from '../../shared/runs/event.ts'
 import { ordinal } from '../../shared/runs/lane.ts'
-import type { Append, Appended } from '../../shared/runs/run-store.ts'
+import type { Append, Appended, LaneGuard } from '../../shared/runs/run-store.ts'
 import { spentByEvents } from '../../shared/runs/usage-cost.ts'
 import type { World } from '../../shared/world.ts'
 
@@ -21,6 +21,7 @@ interface Step {
  * Appends events that may not fit one append: all but the last part go first under phases of their own, each fenced by
  * the lane; the last part carries `final` (its ordinal, guard, state changes). Stops at the first refusal. What the
  * events of a part say was used is spent with it; `reserved` is what was reserved for that, freed with the last part.
+ * `after`: where the lane must stand before the first.
  */
 export async function recordEvents(
   world: Pick<World, 'runs'>,
@@ -28,22 +29,31 @@ export async function recordEvents(
   events: readonly NewEvent[],
   final: Omit<Append, 'events' | 'settle'>,
   reserved: Amount = NOTHING,
+  after?: number,
 ): Promise<Appended> {
   const parts = partsOf(events)
+  // The first stands where the lane is said to stand, the others behind it.
+  const guardOf = (part: number, guard: LaneGuard) => (part === 0 && after !== undefined ? { is: after } : guard)
   let left = reserved
   for (const [i, part] of parts.slice(0, -1).entries()) {
     const at = ordinal({ ...step, phase: step.phase + i })
-    const { run, lane, at: time, item_of, share } = final
-    const of = { ...(item_of === undefined ? {} : { item_of }), ...(share === undefined ? {} : { share }) }
-    const head = { run, lane, ...of, ordinal: at, guard: { below: at }, at: time }
+    const guard = guardOf(i, { below: at })
     const spent = spentByEvents(part)
     const freed = minus(left, minus(left, spent))
-    const done = await world.runs.append({ ...head, events: part, ...chargeFor(freed, spent) })
-    if (!done.ok && done.because !== 'already') return done
+    const charge = chargeFor(freed, spent)
+    const done = await world.runs.append({ ...besideFinal(final), ordinal: at, guard, events: part, ...charge })
+    if (!done.ok && (done.because !== 'already' || 'is' in guard)) return done
     left = minus(left, freed)
   }
   const last = parts.at(-1) ?? []
-  return world.runs.append({ ...final, events: last, ...chargeFor(left, spentByEvents(last)) })
+  const guard = guardOf(parts.length - 1, final.guard)
+  return world.runs.append({ ...final, guard, events: last, ...chargeFor(left, spentByEvents(last)) })
+}
+
+/** What the appends before the last have of it. */
+function besideFinal({ run, lane, at, item_of, share }: Omit<Append, 'events' | 'settle'>) {
+  const of = { ...(item_of === undefined ? {} : { item_of }), ...(share === undefined ? {} : { share }) }
+  return { run, lane, at, ...of }
 }
 
 /** Nothing where no call was made. */

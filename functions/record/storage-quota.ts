@@ -93,10 +93,14 @@ function countingRuns(given: Storing, run: RunKey, tally: Tally): World['runs'] 
   ) => {
     await tellTenant(given, run.tenant, tally)
     const bytes = tally.pending
-    const done = await write(bytes === 0 ? {} : { stored_bytes: bytes })
-    if (!took(done)) return done
-    tally.pending -= bytes
-    if (tally.known !== undefined) tally.known += bytes
+    // Another may be handed over before this one is answered.
+    tally.pending = 0
+    const done = await write(bytes === 0 ? {} : { stored_bytes: bytes }).catch((error: unknown) => {
+      tally.pending += bytes
+      throw error
+    })
+    if (!took(done)) tally.pending += bytes
+    else if (tally.known !== undefined) tally.known += bytes
     return done
   }
   const isOwn = (of: RunKey) => of.run_id === run.run_id && of.tenant === run.tenant

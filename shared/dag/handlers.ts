@@ -123,6 +123,9 @@ export function isStepPath(handler: string): boolean {
 /** A path of a module or program: below the folder of sluice.yaml, in one way of writing it. */
 export const STEP_PATH = /^\.\/(?:[A-Za-z0-9_][A-Za-z0-9_.-]*\/)*[A-Za-z0-9_][A-Za-z0-9_.-]*$/
 
+/** Handlers that do nothing but answer: done twice, or for nothing, they leave no trace. */
+export const PURE_HANDLERS: ReadonlySet<string> = new Set<HandlerName>(['pass', 'transform'])
+
 /**
  * Handlers that do more than their inputs and outputs show. A retried run that takes their outputs over takes the
  * artifacts along that they left; what changes its run's context, or looks at its run, is done again and never cached.

@@ -156,6 +156,8 @@ interface RunLog {
   meta(run: RunKey): Promise<Meta | undefined>
   head(run: RunKey, lanes?: readonly string[]): Promise<Head | undefined>
   append(append: Append): Promise<Appended>
+  /** Appends handed over one after the other, without waiting for the answers, are taken in that order and in one commit. */
+  readonly in_order?: true
   /** Events with seq > since, ascending, at most `limit`. */
   events(run: RunKey, since: number, limit: number): Promise<readonly RunEvent[]>
   /** How far the hash chain is closed: seq of its last event, and the hash there. All of it once an ended run is at rest. */

@@ -20,10 +20,11 @@ import { addEvents, type LiveLane, type LiveRun, type LiveRuns, liveRunsOf } fro
  * The one write that moves a run: events, lane, running set, approval, state and outbox in one transaction, or a
  * refusal and nothing (docs/architecture.md, "What an append writes"). Its cost does not depend on the size of the DAG.
  */
-export function appendOn(db: DatabaseSync): Pick<RunStore, 'append'> {
+export function appendOn(db: DatabaseSync): Pick<RunStore, 'append' | 'in_order'> {
   const live = liveRunsOf(db)
   const write = headWriter(db)
   return {
+    in_order: true,
     append: async (append) => {
       checkAppend(append)
       const bodies = eventBodies(append.events)
