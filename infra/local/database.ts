@@ -118,9 +118,9 @@ export function onTransactions(db: DatabaseSync, watcher: TransactionWatcher): v
 }
 
 /**
- * Like `transaction`, but works handed over in the same turn of the microtask queue share ONE commit; the promise
- * resolves only after it. Each work still sees what the ones before it wrote. Measured: nothing lost when works come
- * one by one, 7 times cheaper when a thousand blocks report together. `work` may run twice: it must only touch the
+ * Like `transaction`, but works handed over in the same turn of the event loop share ONE commit; the promise resolves
+ * only after it. Each work still sees what the ones before it wrote. Measured: nothing lost when works come one by one,
+ * 7 times cheaper when a thousand blocks report together. `work` may run twice: it must only touch the
  * database.
  */
 export function commitTogether<T>(db: DatabaseSync, work: () => T): Promise<T> {
@@ -147,29 +147,13 @@ const waiting = new WeakMap<DatabaseSync, Queued[]>()
 function openQueue(db: DatabaseSync): Queued[] {
   const queue: Queued[] = []
   waiting.set(db, queue)
-  const commit = () => {
+  // In the next turn of the event loop: whatever this one still hands over shares the commit, and requests, timers and
+  // streams come in between. Measured on all shapes: a turn costs less than the commits it saves.
+  setImmediate(() => {
     waiting.delete(db)
     flush(db, queue)
-  }
-  // After the microtasks that can run now, so that blocks side by side share commits; a turn of the event loop would
-  // cost more than the commit. But a thousand runs that go on together must not keep everybody else waiting.
-  if (isLongTurn()) setImmediate(commit)
-  else process.nextTick(commit)
-  return queue
-}
-
-/** How long one turn of the event loop may go on with commits: requests, timers and streams wait behind it. */
-const MAX_TURN_MS = 20
-
-let turn: { readonly began: number } | undefined
-
-function isLongTurn(): boolean {
-  if (turn !== undefined) return performance.now() - turn.began > MAX_TURN_MS
-  turn = { began: performance.now() }
-  setImmediate(() => {
-    turn = undefined
   })
-  return false
+  return queue
 }
 
 function flush(db: DatabaseSync, queue: readonly Queued[]): void {
