@@ -12,6 +12,15 @@ import { openCountedStorage } from '../record/storage-quota.ts'
 
 type CreateWorld = Pick<World, 'runs' | 'objects' | 'clock' | 'settings'>
 
+const bodies = new WeakMap<Dag, Uint8Array>()
+
+/** A document as it is stored; made once for all runs of one that is kept. */
+function documentBody(dag: Dag): Uint8Array {
+  const body = bodies.get(dag) ?? Buffer.from(canonicalJson(dag))
+  bodies.set(dag, body)
+  return body
+}
+
 /** A checked document and what its run starts with: both doors, the start route and a parent's block, come to this. */
 export interface RunOrder {
   readonly run: RunKey
@@ -62,7 +71,7 @@ export async function createRun(
 ): Promise<{ readonly created: boolean; readonly meta: Meta }> {
   const { run, dag, dag_hash, machine, context, overrides, options, starter, body_hash, parent, research } = order
   const { world: counted } = openCountedStorage(world, run)
-  const stored = await counted.objects.put(run.tenant, Buffer.from(canonicalJson(dag)))
+  const stored = await counted.objects.put(run.tenant, documentBody(dag))
   await keepScripts(counted, order)
   const now = world.clock.now()
   const meta: Meta = {

@@ -91,11 +91,44 @@ export interface BoundDocument {
  * of the tenant that asks.
  */
 export async function bindDocument(
-  { providers, settings: routing, isolate, steps: project, modules }: DocumentWorld,
+  world: DocumentWorld,
   tenant: string,
   text: DocumentText,
   name: string | undefined,
 ): Promise<BoundDocument> {
+  const known = knownDocuments(world)
+  const key = `${world.providers.names().join()}\n${name ?? ''}\n${typeof text === 'string' ? text : JSON.stringify(text)}`
+  const there = known.get(key)
+  if (there !== undefined) return there
+  const bound = await judgeDocument(world, tenant, text, name)
+  const { stands_alone, ...document } = bound
+  if (stands_alone && key.length <= MOST_CHARACTERS) {
+    const [oldest] = known.keys()
+    if (known.size >= MOST_KNOWN && oldest !== undefined) known.delete(oldest)
+    known.set(key, document)
+  }
+  return document
+}
+
+const MOST_KNOWN = 50
+const MOST_CHARACTERS = 100_000
+
+const knownBy = new WeakMap<object, Map<string, BoundDocument>>()
+
+/** Documents judged before under the same settings: to start a run again costs no second look at its document. */
+function knownDocuments({ settings }: DocumentWorld): Map<string, BoundDocument> {
+  const known = knownBy.get(settings) ?? new Map<string, BoundDocument>()
+  knownBy.set(settings, known)
+  return known
+}
+
+/** `stands_alone`: it names no step and no gate of the project, whose code may be another the next time. */
+async function judgeDocument(
+  { providers, settings: routing, isolate, steps: project, modules }: DocumentWorld,
+  tenant: string,
+  text: DocumentText,
+  name: string | undefined,
+): Promise<BoundDocument & { readonly stands_alone: boolean }> {
   const named = name === undefined ? {} : { name }
   const steps = await stepsOf(project, text)
   const place = { ...named, providers: providers.names(), routing, steps, modules }
@@ -110,7 +143,8 @@ export async function bindDocument(
   if (!gated.ok) throw invalidDag(name, gated.issues)
   requireAddress(gated.dag, routing)
   const scripts = parsed.project === undefined ? new Map<string, string>() : scriptsOf(parsed.project)
-  return { dag: gated.dag, dag_hash: parsed.dag_hash, scripts }
+  const stands_alone = Object.keys(steps).length + scripts.size === 0
+  return { dag: gated.dag, dag_hash: parsed.dag_hash, scripts, stands_alone }
 }
 
 /** What the place knows of the steps a document names; of most documents nothing is asked. */

@@ -51,6 +51,16 @@ const CAPS: MachineCaps = { bytes: 700_000, events: 20_000 }
  * exceeds `caps`.
  */
 export function compileDag(dag: CompilableDag, caps: MachineCaps = CAPS): CompiledDag {
+  if (caps !== CAPS) return compile(dag, caps)
+  const compiled = known.get(dag) ?? compile(dag, CAPS)
+  known.set(dag, compiled)
+  return compiled
+}
+
+/** Of documents that are kept: each run of one begins on the same machine. */
+const known = new WeakMap<CompilableDag, CompiledDag>()
+
+function compile(dag: CompilableDag, caps: MachineCaps): CompiledDag {
   const blocks = markAskingBlocks(dag.blocks, dag.budget)
   const order = contractModules(blocks, upstreamIndexes(blocks))
   const { sequence, signals, joins, parallels } = nameSteps(order, blocks, '_settle')

@@ -15,10 +15,22 @@ const MOST_LOADED = 100
 /** A use is written again after so long: much less than what is unused is kept for. */
 const NOTED_MS = 600_000
 
+interface KeptMachine {
+  readonly text: string
+  readonly parts: readonly MachineText[]
+  readonly own: string
+  /** Under which its texts are kept. */
+  readonly hashes: readonly string[]
+}
+
 export interface Definitions {
   /** Checks and journals machine text under its hash; again is a use of it. */
   keep(text: string, hash: string): void
   forget(hash: string): void
+  /** Notes that these are about to be used; false where one is in memory no more, and none is noted. */
+  touch(hashes: readonly string[]): boolean
+  /** By hash of a document: what was kept of it last, so that the next run of it asks for nothing. */
+  readonly keptLast: Map<string, KeptMachine>
   idOf(hash: string): string
   /** Fault NotFound machine_unknown; InvalidInput machine_not_supported for text an older process took. */
   load(machine: string): Definition
@@ -57,6 +69,12 @@ export function createDefinitions(
       noted.delete(hash)
       journal.undefine(hash)
     },
+    touch(hashes) {
+      if (!hashes.every((hash) => loaded.has(hash))) return false
+      for (const hash of hashes) note(hash)
+      return true
+    },
+    keptLast: new Map(),
     idOf: (hash) => PREFIX + hash,
     load(machine) {
       const hash = machine.startsWith(PREFIX) ? machine.slice(PREFIX.length) : ''
@@ -94,9 +112,15 @@ interface Deps {
  * same document: then this one gets an id of its own, since runs that began on the older text resume with that.
  */
 export function keepWithParts(deps: Deps, text: string, hash: string, parts: readonly MachineText[]): string {
+  const { definitions } = deps
+  const last = definitions.keptLast.get(hash)
+  if (last?.text === text && last.parts === parts && definitions.touch(last.hashes)) return definitions.idOf(last.own)
   const own = ownHash(deps, text, hash, parts)
-  for (const [key, kept] of textsFor(deps.definitions, own, text, parts)) deps.definitions.keep(kept, key)
-  return deps.definitions.idOf(own)
+  const texts = textsFor(definitions, own, text, parts)
+  for (const [key, kept] of texts) definitions.keep(kept, key)
+  if (definitions.keptLast.size >= MOST_LOADED) definitions.keptLast.clear()
+  definitions.keptLast.set(hash, { text, parts, own, hashes: texts.map(([key]) => key) })
+  return definitions.idOf(own)
 }
 
 /** The id `keepWithParts` would answer. */
