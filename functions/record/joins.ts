@@ -15,7 +15,7 @@ interface JoinSource {
 export async function signalJoins({ world, run, source }: JoinSource, joins: readonly string[]): Promise<void> {
   for (const join of joins) {
     const item = await world.runs.signalJoin(run, join, source)
-    if (item.need === undefined || item.done.length < item.need) continue
+    if (item.need === undefined || item.done < item.need) continue
     for (const token of item.tokens) await world.machine.answer(token, { ok: {} })
   }
 }

@@ -137,7 +137,8 @@ export interface ApprovalItem {
 
 /** J#: `tokens` are all that ever waited; the ones of superseded waiters are dead, and answering them does nothing. */
 export interface JoinItem {
-  readonly done: readonly string[]
+  /** How many of its sources have ended. */
+  readonly done: number
   readonly need?: number
   readonly tokens: readonly string[]
 }

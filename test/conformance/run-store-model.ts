@@ -605,7 +605,7 @@ function signal(run: ModelRun, key: string, source: string): unknown {
   const join = joinOf(run, key)
   join.done.add(source)
   return {
-    done: [...join.done].sort(),
+    done: join.done.size,
     tokens: [...join.tokens].sort(),
     ...(join.need === undefined ? {} : { need: join.need }),
   }

@@ -79,7 +79,7 @@ const PROMISES: Readonly<Record<string, (place: Place) => Promise<boolean>>> = {
   },
   async 'counted-joins'({ store }) {
     await store.signalJoin(run, '1', '0')
-    return (await store.signalJoin(run, '1', '0')).done.length === 1
+    return (await store.signalJoin(run, '1', '0')).done === 1
   },
   async 'lease-kept'({ store }) {
     const pool = { tenant: 'main', name: 'runs' }

@@ -99,7 +99,7 @@ function joinKey(run: RunKey, join: string): Item {
 function joinOf(item: Item): JoinItem {
   const needs = (item.need?.NS ?? []).map(Number)
   return {
-    done: from.members(item, 'done'),
+    done: from.members(item, 'done').length,
     tokens: from.members(item, 'tokens'),
     ...(needs.length === 0 ? {} : { need: Math.max(...needs) }),
   }

@@ -4,8 +4,8 @@ import type { RunEvent } from '../../../shared/runs/event.ts'
 import { CHAIN_START, hashAfter } from '../../../shared/runs/hash-chain.ts'
 import type { Head, HeadApproval, HeadModule, OutboxEntry, RunState } from '../../../shared/runs/head.ts'
 import { byLane } from '../../../shared/runs/lane.ts'
-import type { RunKey } from '../../../shared/runs/run-store.ts'
-import type { BlockProjection } from '../../../shared/runs/run-store-items.ts'
+import type { Meta, RunKey } from '../../../shared/runs/run-store.ts'
+import type { BlockProjection, ContextItem } from '../../../shared/runs/run-store-items.ts'
 import { onTransactions } from '../database.ts'
 import { eventReader } from './event-log.ts'
 import { forgetRunNumbers, query, runNumberLookup } from './query.ts'
@@ -43,7 +43,18 @@ export interface LiveRun {
   sealed: { readonly seq: number; readonly hash: string }
   /** Every event behind that. */
   open: RunEvent[]
+  /** What is read again and again, once somebody has. */
+  meta?: Meta
+  context?: ContextItem
+  readonly joins: Map<string, LiveJoin>
   readonly unwritten: Unwritten
+}
+
+/** Who has come, and who waits for so many. */
+export interface LiveJoin {
+  readonly done: Set<string>
+  readonly tokens: Set<string>
+  need: number | undefined
 }
 
 export interface LiveLane {
@@ -204,7 +215,7 @@ export function newLiveRun(run: number, key: RunKey, head: Pick<LiveRun, FirstHe
   return {
     ...{ run, key, ...head, state: 'running', seq: 0 },
     ...{ running: new Set(), lanes: new Map(), approvals: {}, modules: {}, children: {} },
-    ...{ items: new Map(), shares: new Map(), outbox: new Map(), sealed: CHAIN, open: [] },
+    ...{ items: new Map(), shares: new Map(), outbox: new Map(), sealed: CHAIN, open: [], joins: new Map() },
     unwritten: nothingUnwritten(),
   }
 }
@@ -271,6 +282,7 @@ function loader(db: DatabaseSync): (run: number, key: RunKey) => LiveRun | undef
       ...{ queued: head.queued === true, running: new Set(running), lanes: new Map(lanes.all(run).map(laneOf)) },
       ...{ items: new Map(), shares: new Map(), outbox: new Map(head.outbox.map((entry) => [entry.id, entry])) },
       open: [...eventsOf(run, key.run_id, sealed.seq, seq - sealed.seq)],
+      joins: new Map(),
       unwritten: nothingUnwritten(),
     }
     for (const { map, key: block, body } of maps.all(run)) {

@@ -4,7 +4,7 @@ import type { RunStore } from '../../../shared/runs/run-store.ts'
 import type { BlockProjection } from '../../../shared/runs/run-store-items.ts'
 import { commitTogether } from '../database.ts'
 import { project } from './append.ts'
-import { type LiveRun, liveRunsOf } from './live-runs.ts'
+import { type LiveJoin, type LiveRun, liveRunsOf } from './live-runs.ts'
 import { query, requireRun, runNumberLookup } from './query.ts'
 
 interface ProjectionRow {
@@ -103,34 +103,50 @@ interface JoinRow {
 
 /** J#: a set of the sources that are done, and who waits for them (docs/architecture.md, "Joins"). */
 export function joinsOn(db: DatabaseSync): Pick<RunStore, 'waitJoin' | 'signalJoin'> {
-  const numberOf = runNumberLookup(db)
-  const count = query<{ readonly done: number }>(db, 'SELECT count(*) AS done FROM join_done WHERE run = ? AND key = ?')
+  const live = liveRunsOf(db)
   const wait = db.prepare(
     `INSERT INTO join_waits (run, key, token, need) VALUES (?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET need = excluded.need`,
   )
   const add = db.prepare('INSERT OR IGNORE INTO join_done (run, key, source) VALUES (?, ?, ?)')
-  const item = query<JoinRow>(
-    db,
-    `SELECT max(need) AS need, json_group_array(token ORDER BY token) AS tokens,
-       (SELECT json_group_array(source ORDER BY source) FROM join_done WHERE run = ?1 AND key = ?2) AS done
-     FROM join_waits WHERE run = ?1 AND key = ?2`,
-  )
+  const read = joinReader(db)
+  const joinOf = (one: LiveRun, join: string) => {
+    const there = one.joins.get(join) ?? read(one.run, join)
+    one.joins.set(join, there)
+    return there
+  }
   return {
     waitJoin: (key, join, { need, token }) =>
       commitTogether(db, () => {
-        const run = requireRun(numberOf(key), key)
-        if ((count.one(run, join)?.done ?? 0) >= need) return 'done'
-        wait.run(run, join, token, need)
+        const one = requireRun(live.open(key), key)
+        const item = joinOf(one, join)
+        if (item.done.size >= need) return 'done'
+        wait.run(one.run, join, token, need)
+        item.tokens.add(token)
+        item.need = Math.max(item.need ?? 0, need)
         return 'waiting'
       }),
     signalJoin: (key, join, source) =>
       commitTogether(db, () => {
-        const run = requireRun(numberOf(key), key)
-        add.run(run, join, source)
-        const { done = '[]', need = null, tokens = '[]' } = item.one(run, join) ?? {}
-        return { done: JSON.parse(done), tokens: JSON.parse(tokens), ...(need === null ? {} : { need }) }
+        const one = requireRun(live.open(key), key)
+        const { done, tokens, need } = joinOf(one, join)
+        if (!done.has(source)) add.run(one.run, join, source)
+        done.add(source)
+        return { done: done.size, tokens: [...tokens].sort(), ...(need === undefined ? {} : { need }) }
       }),
+  }
+}
+
+function joinReader(db: DatabaseSync): (run: number, join: string) => LiveJoin {
+  const item = query<JoinRow>(
+    db,
+    `SELECT max(need) AS need, json_group_array(token ORDER BY token) AS tokens,
+       (SELECT json_group_array(source) FROM join_done WHERE run = ?1 AND key = ?2) AS done
+     FROM join_waits WHERE run = ?1 AND key = ?2`,
+  )
+  return (run, join) => {
+    const { done = '[]', need = null, tokens = '[]' } = item.one(run, join) ?? {}
+    return { done: new Set(JSON.parse(done)), tokens: new Set(JSON.parse(tokens)), need: need ?? undefined }
   }
 }
 
@@ -141,19 +157,29 @@ interface ContextRow {
 
 /** CTX: the run's shared context, compare-and-set on its version. */
 export function contextOn(db: DatabaseSync): Pick<RunStore, 'context' | 'putContext'> {
+  const live = liveRunsOf(db)
   const numberOf = runNumberLookup(db)
   const read = query<ContextRow>(db, 'SELECT version, body FROM contexts WHERE run = ?')
   const swap = db.prepare('UPDATE contexts SET version = ?, body = ? WHERE run = ? AND version = ?')
   return {
     context: async (key) => {
       const run = numberOf(key)
-      const row = run === undefined ? undefined : read.one(run)
-      return row === undefined ? undefined : { version: row.version, values: JSON.parse(row.body) }
+      if (run === undefined) return undefined
+      const one = live.peek(run)
+      if (one?.context !== undefined) return one.context
+      const row = read.one(run)
+      const context = row === undefined ? undefined : { version: row.version, values: JSON.parse(row.body) }
+      if (one !== undefined && context !== undefined) one.context = context
+      return context
     },
     putContext: (key, { version, values }, if_version) =>
       commitTogether(db, () => {
         const run = numberOf(key)
-        return run !== undefined && swap.run(version, JSON.stringify(values), run, if_version).changes > 0
+        const put = run !== undefined && swap.run(version, JSON.stringify(values), run, if_version).changes > 0
+        const one = put ? live.peek(run) : undefined
+        // Read again: as it was written.
+        if (one !== undefined) delete one.context
+        return put
       }),
   }
 }

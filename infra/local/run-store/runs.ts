@@ -41,13 +41,18 @@ export function runsOn(db: DatabaseSync): Pick<RunStore, 'create' | 'meta' | 'pa
 
 /** META of a run, as it was written. */
 function metaReader(db: DatabaseSync): (run: RunKey) => Meta | undefined {
-  const find = query<{ readonly body: string }>(
-    db,
-    'SELECT m.body FROM runs r JOIN metas m USING (run) WHERE r.tenant = ? AND r.run_id = ?',
-  )
-  return ({ tenant, run_id }) => {
-    const found = find.one(tenant, run_id)
-    return found === undefined ? undefined : JSON.parse(found.body)
+  const live = liveRunsOf(db)
+  const numberOf = runNumberLookup(db)
+  const find = query<{ readonly body: string }>(db, 'SELECT body FROM metas WHERE run = ?')
+  return (key) => {
+    const run = numberOf(key)
+    if (run === undefined) return undefined
+    const one = live.peek(run)
+    if (one?.meta !== undefined) return one.meta
+    const found = find.one(run)
+    const meta = found === undefined ? undefined : JSON.parse(found.body)
+    if (one !== undefined) one.meta = meta
+    return meta
   }
 }
 
