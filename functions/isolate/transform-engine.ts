@@ -1,7 +1,7 @@
 import jsonata from 'jsonata'
 import { ProgramProblem } from '../../shared/errors.ts'
-import { jsonTextProblem } from '../../shared/text/strict-json.ts'
 import type { Job } from './isolate-messages.ts'
+import { answerText } from './transform-answer.ts'
 
 /**
  * JSONata's own functions are objects that every expression of a process shares, and its transform operator changes
@@ -43,9 +43,6 @@ export const BUILTINS: string =
 // Once, before the first program: children are reused.
 await freezeBuiltins()
 
-/** Characters of JSON an answer may have; the caller has to parse it on its own event loop. */
-const MAX_ANSWER = 10_485_760
-
 /** Evaluates a JSONata expression against the bindings; JSON text of the answer. Level 2.0.6 without $eval, clock and chance. */
 export async function runTransformJob({ program, input }: Job): Promise<string> {
   if (typeof program !== 'string') throw new ProgramProblem('a transform is the text of a JSONata expression')
@@ -55,15 +52,7 @@ export async function runTransformJob({ program, input }: Job): Promise<string> 
       throw new ProgramProblem(`$${name} is not available: ${why}`)
     })
   }
-  const value: unknown = await expression.evaluate(input)
-  if (value === undefined) throw new ProgramProblem('the expression has no value: nothing matched')
-  const text = JSON.stringify(value, onlyJson)
-  if (text.length > MAX_ANSWER) {
-    throw new ProgramProblem(`the answer has ${text.length} characters of JSON, at most ${MAX_ANSWER} are allowed`)
-  }
-  const problem = jsonTextProblem(text, 1)
-  if (problem !== undefined) throw new ProgramProblem(`the answer is not taken, since ${problem.text}`)
-  return text
+  return answerText(await expression.evaluate(input))
 }
 
 const ONCE = 'a transform answers the same for the same inputs; hand the value in as an input'
@@ -74,15 +63,3 @@ const REFUSED: readonly (readonly [string, string])[] = [
   ['random', ONCE],
   ['shuffle', ONCE],
 ]
-
-/** JSON.stringify would drop functions, print JSONata's insides and turn Infinity into null. */
-function onlyJson(_key: string, value: unknown): unknown {
-  if (typeof value === 'function') throw new ProgramProblem('the answer holds a function')
-  if (typeof value === 'number' && !Number.isFinite(value))
-    throw new ProgramProblem(`the answer holds ${value}, which is not JSON`)
-  if (typeof value !== 'object' || value === null) return value
-  if (Object.hasOwn(value, '_jsonata_lambda') || Object.hasOwn(value, '_jsonata_function')) {
-    throw new ProgramProblem('the answer holds a function')
-  }
-  return value
-}

@@ -2,6 +2,8 @@ import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { Fault, type FaultName } from '../../shared/errors.ts'
+import type { Durability } from '../../shared/settings/settings.ts'
+import { namesToDisk } from './to-disk.ts'
 
 /** 'Sluc' in the file's header tells our file from any other SQLite file. */
 const APPLICATION_ID = 0x536c7563
@@ -10,14 +12,14 @@ export const SCHEMA_VERSION = 5
 
 /**
  * WAL with synchronous NORMAL: a commit survives the end of this process however it comes; a power cut may lose the
- * last commits but never tears one. A checkpoint each 16,000 pages (32 MB): its fsyncs are the dearest part of a
+ * last commits but never tears one. FULL: a commit waits for the disk. A checkpoint each 16,000 pages (32 MB): its fsyncs are the dearest part of a
  * steady stream of small commits. EXCLUSIVE: the folder's lock admits one process anyway, and the file locks around each
  * statement cost a quarter of an append; so the file is read with other programs while no place is open on it.
  */
-const PRAGMAS = `
+const pragmas = (durability: Durability) => `
   PRAGMA locking_mode = EXCLUSIVE;
   PRAGMA journal_mode = WAL;
-  PRAGMA synchronous = NORMAL;
+  PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'};
   PRAGMA wal_autocheckpoint = 16000;
   PRAGMA journal_size_limit = 67108864;
   PRAGMA cache_size = -32768;
@@ -28,14 +30,14 @@ const PRAGMAS = `
  * Fault InvalidInput not_our_database or database_newer, Bug database_corrupt, Unavailable store_busy or
  * store_unavailable; the file is left as it was.
  */
-export function openDatabase(folder: string): DatabaseSync {
+export function openDatabase(folder: string, durability: Durability = 'normal'): DatabaseSync {
   const file = folder === ':memory:' ? folder : join(folder, 'sluice.db')
   let db: DatabaseSync | undefined
   try {
-    if (folder !== ':memory:') makeClosed(folder, file)
+    if (folder !== ':memory:') makeClosed(folder, file, durability)
     db = new DatabaseSync(file, { timeout: 5_000 })
     requireOurs(db, file)
-    db.exec(PRAGMAS)
+    db.exec(pragmas(durability))
     return db
   } catch (cause) {
     db?.close()
@@ -44,9 +46,10 @@ export function openDatabase(folder: string): DatabaseSync {
 }
 
 /** SQLite gives the files beside it the mode of this one. */
-function makeClosed(folder: string, file: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+function makeClosed(folder: string, file: string, durability: Durability): void {
+  const made = mkdirSync(folder, { recursive: true, mode: 0o700 })
   closeSync(openSync(file, 'a', 0o600))
+  if (durability === 'full') namesToDisk(file, made)
 }
 
 function requireOurs(db: DatabaseSync, file: string): void {
@@ -54,7 +57,7 @@ function requireOurs(db: DatabaseSync, file: string): void {
   if (found.application_id === 0 && found.user_version === 0 && found.objects === 0) {
     // Small pages: a commit writes whole ones. The size is fixed by the first write.
     db.exec(
-      `PRAGMA page_size = 2048; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`,
+      `PRAGMA page_size = 4096; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`,
     )
   } else if (found.application_id !== APPLICATION_ID) {
     const message = `Cannot open "${file}": it is a SQLite file of another program (application id ${found.application_id}). Move it away, or choose another data folder.`

@@ -20,21 +20,24 @@ import {
   objectFault,
   objectKey,
 } from '../../shared/ports/objects.ts'
+import type { Durability } from '../../shared/settings/settings.ts'
 import { sha256 } from '../../shared/text/hash.ts'
+import { namesToDisk, toDisk } from './to-disk.ts'
 
 /**
  * Object store in a folder: `<folder>/<tenant>/objects/<aa>/<sha256>`, the keys S3 has too. Files appear whole (temp
  * file, then rename) and are never changed; calls are synchronous inside, since bodies are small and a thread hop costs
- * more than the file. Not fsynced: after a power cut a torn file shows as object_corrupt, never as data.
+ * more than the file. Not fsynced unless `durability` is full: after a power cut a torn file shows as object_corrupt,
+ * never as data.
  */
-export function openObjects(folder: string): ObjectStore {
+export function openObjects(folder: string, durability: Durability = 'normal'): ObjectStore {
   return {
     put: async (tenant, body) => {
       const hash = sha256(body)
       const path = join(folder, objectKey(tenant, hash))
       writing(path, () => {
-        if (holds(path, body)) touch(path)
-        else writeWhole(path, body)
+        if (holds(path, body)) touch(path, durability)
+        else writeWhole(path, body, durability)
       })
       return { ref: `objstore://${tenant}/${hash}`, sha256: hash, bytes: body.byteLength }
     },
@@ -61,29 +64,36 @@ function holds(path: string, body: Uint8Array): boolean {
   }
 }
 
-function touch(path: string): void {
+function touch(path: string, durability: Durability): void {
   const now = new Date()
   utimesSync(path, now, now)
+  // Who wrote it may have waited for nothing.
+  if (durability === 'full') toDisk(path)
 }
 
-function writeWhole(path: string, body: Uint8Array): void {
+function writeWhole(path: string, body: Uint8Array, durability: Durability): void {
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`
   try {
-    writeNew(temporary, body)
+    const made = writeNew(temporary, body)
+    if (durability === 'full') toDisk(temporary)
     renameSync(temporary, path)
+    if (durability === 'full') namesToDisk(path, made)
   } catch (cause) {
     rmSync(temporary, { force: true })
     throw cause
   }
 }
 
-function writeNew(path: string, body: Uint8Array): void {
+/** Answers the first folder that had to be made for it. */
+function writeNew(path: string, body: Uint8Array): string | undefined {
   try {
     writeFileSync(path, body, { flag: 'wx', mode: 0o600 })
+    return undefined
   } catch (cause) {
     if (codeOf(cause) !== 'ENOENT') throw cause
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    const made = mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     writeFileSync(path, body, { flag: 'wx', mode: 0o600 })
+    return made
   }
 }
 

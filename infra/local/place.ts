@@ -82,7 +82,7 @@ async function openSteps(
   makeFolder(settings.data_dir)
   undone(lockFolder(settings.data_dir))
   removeLoginSecrets(settings.data_dir)
-  const db = openDatabase(settings.data_dir)
+  const db = openDatabase(settings.data_dir, settings.durability)
   undone(() => db.close())
   const address = {
     url: settings.public_url ?? (settings.port === 0 ? undefined : `http://127.0.0.1:${settings.port}`),

@@ -55,7 +55,13 @@ export function createPorts(parts: Parts): {
   close(): Promise<void>
 } {
   const { settings, db, clock, ids, log, outbox, telemetry } = parts
-  const { close: closeStores, ...stores } = openStores({ folder: settings.data_dir, db, clock, address: parts.address })
+  const { close: closeStores, ...stores } = openStores({
+    folder: settings.data_dir,
+    durability: settings.durability,
+    db,
+    clock,
+    address: parts.address,
+  })
   const root = settings.project_dir ?? process.cwd()
   const modules = { root, folder: join(settings.data_dir, 'modules') }
   const configured = createProviders(settings, providerPlace(parts.keys, stores.objects, modules))
@@ -118,6 +124,7 @@ function lazyModules(root: string): Modules {
 interface StoreParts {
   /** Holds `objects/` and the search index; runs and graph are in `db`. */
   readonly folder: string
+  readonly durability: Settings['durability']
   readonly db: DatabaseSync
   readonly clock: Clock
   readonly address: PlaceAddress
@@ -133,8 +140,8 @@ interface Stores
 }
 
 /** What the local place remembers. */
-function openStores({ folder, db, clock, address }: StoreParts): Stores {
-  const objects = openObjects(join(folder, 'objects'))
+function openStores({ folder, durability, db, clock, address }: StoreParts): Stores {
+  const objects = openObjects(join(folder, 'objects'), durability)
   const graph = openGraphStore(db, clock)
   const { index: search, indexing, close } = openLocalIndex(folder, { graph, objects, clock })
   return {

@@ -47,6 +47,8 @@ export const SETTINGS_WORDS: Readonly<Record<string, string>> = {
   'events.pattern': 'Which events: a pattern as EventBridge has it.',
   'events.tenant': 'Whose waits they are for. Default: main.',
   data_dir: 'Folder of runs, events and objects of the local place.',
+  durability:
+    'Whether commits of the local place wait for the disk: full survives a power cut, normal the end of the process.',
   dags: 'Folders whose *.yaml are documents that runs start from by name.',
   inputs_dir: 'The one folder that runs of the local place may read files from.',
   providers: 'Who answers blocks of mode ai, by a name of yours; `local` is always there (docs/providers.md).',

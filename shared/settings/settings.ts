@@ -48,12 +48,21 @@ const AuditSettingsSchema = z.strictObject({
   retention_days: z.int().min(91).max(3_650).default(365),
 })
 
+/**
+ * `normal`: what was written survives the end of the process, however it comes. `full`: and of the machine; each commit
+ * and each object waits for the disk.
+ */
+const DURABILITIES = ['normal', 'full'] as const
+export type Durability = (typeof DURABILITIES)[number]
+
 export const SettingsSchema = z.strictObject({
   version: z.literal(1).default(1),
   port: z.int().min(0).max(65_535).default(4040),
   /** Where others reach this place: addresses of callbacks begin so (docs/dag.md, "Wait"). */
   public_url: PublicUrlSchema.optional(),
   data_dir: z.string().min(1).default('.sluice'),
+  /** What the local place promises when the machine loses power (docs/operate.md, "What is kept"). */
+  durability: z.enum(DURABILITIES).default('normal'),
   dags: z.array(z.string().min(1)).default(['dags']),
   inputs_dir: z.string().min(1).default('inputs'),
   providers: z.record(name, ProviderSettingsSchema).default({}),
