@@ -132,6 +132,7 @@ export const FUNCTIONS: readonly FunctionLine[] = [
       'mcp',
       'modules',
       'isolate',
+      'waker',
       'telemetry',
     ],
   },

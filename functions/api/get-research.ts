@@ -2,11 +2,11 @@ import { RESEARCH_ROUTES } from '../../shared/api/research-routes.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Stage } from '../../shared/research/stages.ts'
 import { foldRun } from '../../shared/runs/fold-run.ts'
-import type { Head } from '../../shared/runs/head.ts'
 import { runApiPaths } from '../../shared/runs/ids.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
+import { headAfter } from '../record/end-of-run.ts'
 import { allEvents } from '../record/pinned-run.ts'
 import { readResearchAnswer } from '../research/research-answer.ts'
 import { readChain } from '../research/stored-chain.ts'
@@ -35,18 +35,6 @@ async function requireResearch({ runs }: World, run: RunKey): Promise<Meta> {
   if (meta?.kind === 'research') return meta
   const message = `Cannot find research run "${run.run_id}": there is no such question. POST /api/research asks one; other runs are at /api/dag/runs.`
   throw new Fault('NotFound', 'unknown_run', message)
-}
-
-async function headAfter(world: World, run: RunKey, seconds: number, signal: AbortSignal): Promise<Head> {
-  const { runs, waker, clock } = world
-  const late = clock.now() + seconds * 1_000
-  for (;;) {
-    const head = await runs.head(run)
-    if (head === undefined) throw new Fault('Bug', 'head_missing', `Run "${run.run_id}" has META but no HEAD.`)
-    const left = late - clock.now()
-    if (head.state !== 'running' || left <= 0 || signal.aborted) return head
-    await waker.changed(run, left, signal)
-  }
 }
 
 async function stageOf(world: World, run: RunKey): Promise<Stage> {

@@ -79,6 +79,9 @@ interface Reader {
   readonly signal: AbortSignal
 }
 
+/** A reason given is a DOMException not made, at each event. */
+const TOLD = new Error('told')
+
 /** A page of events; where there is none, what is said until there may be. Answers the last of them. */
 async function* nextEvents(world: World, reader: Reader): AsyncGenerator<string, RunEvent | undefined> {
   const { run, since, ms } = reader
@@ -92,7 +95,7 @@ async function* nextEvents(world: World, reader: Reader): AsyncGenerator<string,
     else yield* wordsUntil(world, { ...reader, changed, signal })
     return events.at(-1)
   } finally {
-    waiting.abort()
+    waiting.abort(TOLD)
   }
 }
 

@@ -9,6 +9,7 @@ import { wantsEvent } from '../../shared/webhooks/endpoint-deliveries.ts'
 import type { World } from '../../shared/world.ts'
 import { functionHandler, type HostContext } from '../handler.ts'
 import { changeHandler } from '../http-handler.ts'
+import { headAfter, lastOutputs } from '../record/end-of-run.ts'
 import { readPinned } from '../record/pinned-run.ts'
 import { writeLoopEntity } from '../research/stored-chain.ts'
 import { endIfHeld } from './admit-run.ts'
@@ -36,14 +37,22 @@ export function handler(event: unknown, context: HostContext): Promise<unknown> 
 const route = changeHandler({
   name: 'start-run',
   schema: START_RUN,
-  async run({ principal, body, headers }, world) {
+  async run({ principal, body, headers, query, signal }, world) {
     const begun = await startRun(world, principal, body, headers['idempotency-key'])
     const { run, created, queued, dag_name, dag_hash, blocks, edges } = begun
     const links = runApiPaths(run.run_id)
-    const answer = { run_id: run.run_id, dag_name, dag_hash, blocks, edges, ...(queued && { queued }), links }
+    const made = { run_id: run.run_id, dag_name, dag_hash, blocks, edges, ...(queued && { queued }) }
+    const ended = query.wait > 0 ? await endAfter(world, run, query.wait, signal) : {}
+    const answer = { ...made, ...ended, links }
     return { status: created ? 201 : 200, json: answer }
   },
 })
+
+async function endAfter(world: World, run: RunKey, seconds: number, signal: AbortSignal) {
+  const head = await headAfter(world, run, seconds, signal)
+  const { state, queued } = head
+  return state === 'running' ? { state: queued === true ? 'pending' : state } : { state, outputs: await lastOutputs(world, run, head) }
+}
 
 const invoked = functionHandler({
   name: 'start-run',

@@ -139,6 +139,12 @@ export function commitTogether<T>(db: DatabaseSync, work: () => T): Promise<T> {
   })
 }
 
+/** Returns once nothing waits for a commit any more: before the database is closed. */
+export async function commitsDone(db: DatabaseSync): Promise<void> {
+  do await new Promise(setImmediate)
+  while (waiting.has(db))
+}
+
 interface Queued {
   /** Does the work; what it returns is called after the commit. */
   run(): () => void

@@ -18,7 +18,7 @@ import { type Settings, withLocalPeople } from '../../shared/settings/settings.t
 import type { World } from '../../shared/world.ts'
 import { assembleLocalWorld } from './assemble-world.ts'
 import { createLog, systemClock } from './clock-and-log.ts'
-import { openDatabase, storeFault } from './database.ts'
+import { commitsDone, openDatabase, storeFault } from './database.ts'
 import { localPrincipal, removeLoginSecrets } from './login.ts'
 import { missingKeys } from './ports-with-keys.ts'
 import { type ServedPlace, servePlace } from './server.ts'
@@ -83,7 +83,10 @@ async function openSteps(
   undone(lockFolder(settings.data_dir))
   removeLoginSecrets(settings.data_dir)
   const db = openDatabase(settings.data_dir, settings.durability)
-  undone(() => db.close())
+  undone(async () => {
+    await commitsDone(db)
+    db.close()
+  })
   const address = {
     url: settings.public_url ?? (settings.port === 0 ? undefined : `http://127.0.0.1:${settings.port}`),
   }

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { Json } from '../text/json.ts'
-import { type RouteSchema, RunParamsSchema } from './route-schema.ts'
+import { queryInt, type RouteSchema, RunParamsSchema } from './route-schema.ts'
 import { DocumentSchema, MADE_RUN, RUN_VALUES } from './route-schema-parts.ts'
 
 const name = z
@@ -30,13 +30,29 @@ const StartRunBodySchema = z
 /** The body of POST /api/dag/run, parsed. Sizes and meaning are checked where the run begins. */
 export type StartRunBody = z.output<typeof StartRunBodySchema>
 
+/** The function that starts runs has 29 s, as API Gateway does. */
+const MOST_WAIT_SEC = 20
+
 export const START_RUN = {
   summary: 'Start a run; with an Idempotency-Key the same body starts it once',
+  query: z.strictObject({
+    wait: queryInt(0, MOST_WAIT_SEC, 0).describe('Seconds to wait for the end of the run'),
+  }),
   body: StartRunBodySchema,
   status: 201,
   answer: z.strictObject({
     ...MADE_RUN,
     queued: z.literal(true).optional().describe('It waits for a place among the active runs'),
+    state: z
+      .string()
+      .optional()
+      .describe('With `wait`: that of the run when it had ended, or nobody waited any longer'),
+    outputs: z
+      .record(z.string(), z.record(z.string(), z.json()))
+      .optional()
+      .describe(
+        'With `wait`, of a run that has ended: what its last blocks published; values above 64 KiB are left out',
+      ),
     links: z.record(z.string(), z.string()),
   }),
 } as const satisfies RouteSchema

@@ -61,7 +61,7 @@ export const SettingsSchema = z.strictObject({
   /** Where others reach this place: addresses of callbacks begin so (docs/dag.md, "Wait"). */
   public_url: PublicUrlSchema.optional(),
   data_dir: z.string().min(1).default('.sluice'),
-  /** What the local place promises when the machine loses power (docs/operate.md, "What is kept"). */
+  /** What the local place promises when the machine loses power (docs/operate.md, "What is durable"). */
   durability: z.enum(DURABILITIES).default('normal'),
   dags: z.array(z.string().min(1)).default(['dags']),
   inputs_dir: z.string().min(1).default('inputs'),

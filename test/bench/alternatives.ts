@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import type { Durability } from '../../shared/settings/settings.ts'
 import { buildLangGraph, type Work } from './build-langgraph.ts'
 import type { Shape } from './shapes.ts'
 
@@ -8,6 +9,8 @@ import type { Shape } from './shapes.ts'
 export interface Alternative {
   readonly name: string
   prepare(shape: Shape, folder: string, work?: Work): Promise<() => Promise<void>>
+  /** The same, as durable as is said; absent: it keeps nothing. */
+  durable?(shape: Shape, folder: string, durability: Durability): Promise<() => Promise<void>>
 }
 
 /** Packages of test/bench/package.json; they are absent until `npm ci --prefix test/bench`, so no static imports. */
@@ -16,13 +19,20 @@ export const ALTERNATIVES: readonly Alternative[] = [
   {
     name: 'langgraph + SQLite saver',
     prepare: (shape, folder, work) => langgraph(shape, work, join(folder, `lg-${shape.name}.db`)),
+    durable: (shape, folder, durability) =>
+      langgraph(shape, undefined, join(folder, `lg-${shape.name}.db`), durability),
   },
   { name: 'p-graph', prepare: (shape, _folder, work) => pGraph(shape, work) },
 ]
 
-async function langgraph(shape: Shape, work?: Work, file?: string): Promise<() => Promise<void>> {
+async function langgraph(
+  shape: Shape,
+  work?: Work,
+  file?: string,
+  durability: Durability = 'normal',
+): Promise<() => Promise<void>> {
   const graph = await buildLangGraph(sourcesOf(shape), work)
-  const saver = file === undefined ? {} : { checkpointer: await sqliteSaver(file) }
+  const saver = file === undefined ? {} : { checkpointer: await sqliteSaver(file, durability) }
   const compiled = graph.compile(saver)
   let thread = 0
   return async () => {
@@ -37,11 +47,12 @@ function sourcesOf(shape: Shape): readonly (readonly number[])[] {
   return sources
 }
 
-/** LangGraph's own saver on Node's SQLite: its better-sqlite3 needs a build; the engine and the pragma are the same. */
-async function sqliteSaver(file: string) {
+/** LangGraph's own saver on Node's SQLite (its better-sqlite3 needs a build), and as durable as ours: its default is FULL. */
+async function sqliteSaver(file: string, durability: Durability) {
   const { SqliteSaver } = await load<SaverModule>('@langchain/langgraph-checkpoint-sqlite')
   rmSync(file, { force: true })
   const db = new DatabaseSync(file)
+  db.exec(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`)
   return new SqliteSaver({
     pragma: (text: string) => db.exec(`PRAGMA ${text}`),
     exec: (text: string) => db.exec(text),

@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Durability } from '../../shared/settings/settings.ts'
 import { ALTERNATIVES } from './alternatives.ts'
 import { type Shape, shapesOf } from './shapes.ts'
 import { openSluice } from './sluice.ts'
@@ -9,7 +10,8 @@ import { openSluice } from './sluice.ts'
  * Microseconds a no-op block: the local place with durable events against LangGraph.js (without and with its SQLite
  * saver) and p-graph (in memory, keeps nothing), all in one process and one run. Median of ROUNDS after WARM_UPS
  * (the compiler of the engine needs them), the same for everybody.
- * `node test/bench/overhead.ts [blocks]`; goals: <= 0.35x LangGraph, <= 0.25x LangGraph with its saver.
+ * `node test/bench/overhead.ts [blocks] [normal|full]`: ours and the saver are as durable as each other (SQLite's
+ * synchronous NORMAL, or FULL: a commit waits for the disk). Goals: <= 0.35x LangGraph, <= 0.25x LangGraph with its saver.
  */
 const ROUNDS = 7
 const WARM_UPS = 5
@@ -20,20 +22,26 @@ async function main(): Promise<void> {
     process.exit(2)
   }
   const n = Number(process.argv[2] ?? 1_000)
+  const durability = process.argv[3] === 'full' ? 'full' : 'normal'
   const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
-  process.stdout.write(`${n} no-op blocks, Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model}\n`)
+  const machine = `Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model}`
+  process.stdout.write(`${n} no-op blocks, durability ${durability}, ${machine}\n`)
   try {
-    for (const shape of shapesOf(n)) await compare(shape, folder)
+    for (const shape of shapesOf(n)) await compare(shape, folder, durability)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-async function compare(shape: Shape, folder: string): Promise<void> {
-  const place = await openSluice(folder)
+async function compare(shape: Shape, folder: string, durability: Durability): Promise<void> {
+  const place = await openSluice(folder, durability)
   const ours = { run: [] as number[], whole: [] as number[] }
   const theirs = await Promise.all(
-    ALTERNATIVES.map(async ({ name, prepare }) => ({ name, run: await prepare(shape, folder), seen: [] as number[] })),
+    ALTERNATIVES.map(async ({ name, prepare, durable }) => ({
+      name,
+      run: durable === undefined ? await prepare(shape, folder) : await durable(shape, folder, durability),
+      seen: [] as number[],
+    })),
   )
   // In turns, so that a machine that is slow for a while is slow for everybody.
   for (let round = 0; round < WARM_UPS + ROUNDS; round += 1) {

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { openPlace } from '../../infra/local/place.ts'
 import type { Provider } from '../../shared/providers/provider.ts'
-import { SettingsSchema } from '../../shared/settings/settings.ts'
+import { type Durability, SettingsSchema } from '../../shared/settings/settings.ts'
 import type { Shape } from './shapes.ts'
 
 /** One measured run of the local place. */
@@ -18,9 +18,10 @@ export interface Measured {
  * Runs a graph on the local place, in-process: durable events in SQLite on disk, no limit on parallelism. Blocks do
  * nothing, or sleep as long as `durations` says.
  */
-export async function openSluice(folder: string) {
+export async function openSluice(folder: string, durability: Durability = 'normal') {
   const settings = SettingsSchema.parse({
     data_dir: join(folder, 'sluice'),
+    durability,
     safety: { max_parallel: 0, max_requests_per_min: 100_000 },
   })
   const place = await openPlace(settings, { providers: { sleep } })

@@ -365,6 +365,25 @@ function concurrencyTests(store: Store, tags: string[]): void {
     expect((await store().head(run))?.running).toHaveLength(7)
   })
 
+  test('a store that takes appends in order takes an end that stands on a claim nobody has answered yet', async () => {
+    const run = await begun(store)
+    if (store().in_order !== true) return
+    const claim = (lane: string, limit: number) => step(run, lane, at(1, 10), { start: { block: Number(lane), limit } })
+    const both = (lane: string, limit: number) => [
+      store().append({ ...claim(lane, limit), guard: { is: null } }),
+      store().append({ ...step(run, lane, at(1, 90), { end: { block: Number(lane) } }), guard: { is: at(1, 10) } }),
+    ]
+    const taken = await Promise.all([...both('1', 1), ...both('2', 1)])
+    expect(taken).toEqual([2, 3, 4, 5].map((seq) => ({ ok: true, seq })))
+    // Where the claim is refused so is the end.
+    await store().append(claim('3', 1))
+    const refused = await Promise.all(both('4', 1))
+    expect(refused).toEqual([
+      { ok: false, because: 'full' },
+      { ok: false, because: 'already' },
+    ])
+  })
+
   test('one bad append among good ones spoils none of them', async () => {
     const run = await begun(store)
     const made = { tenant: 'main', run_id: 'run_unknown' }

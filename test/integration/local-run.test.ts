@@ -71,6 +71,11 @@ function digestOf(events: readonly RunEvent[]): string | undefined {
   return asked?.type === 'approval:requested' ? asked.data.digest : undefined
 }
 
+const transform = (expression: string) => ({
+  mode: 'deterministic',
+  deterministic: { handler: 'transform', config: { expression } },
+})
+
 describe('a run of the local place', () => {
   it('goes from a name to its last event', async () => {
     const runId = await start({ example: 'basic', inputs: { goal: 'Write release notes' } })
@@ -80,6 +85,54 @@ describe('a run of the local place', () => {
       'plan',
       'implement',
     ])
+  })
+
+  it('is started and waited for by one request, which tells what its last blocks published', async () => {
+    const dag = {
+      name: 'sums',
+      inputs: { n: 'number' },
+      blocks: [
+        { id: 'more', inputs: { n: 'number' }, outputs: { n: 'number' }, ...transform('inputs.n + 1') },
+        {
+          id: 'double',
+          inputs: { n: { type: 'number', from: 'more.n' } },
+          outputs: { n: 'number' },
+          ...transform('inputs.n * 2'),
+        },
+        {
+          id: 'half',
+          inputs: { n: { type: 'number', from: 'more.n' } },
+          outputs: { n: 'number' },
+          ...transform('inputs.n / 2'),
+        },
+      ],
+    }
+    const { status, json } = await post('/api/dag/run?wait=20', { dag, inputs: { n: 3 } })
+    expect(status).toBe(201)
+    expect(ROUTE_SCHEMAS['start-run']?.answer.safeParse(json).error?.issues).toBeUndefined()
+    expect(json).toMatchObject({ state: 'completed', outputs: { double: { n: 8 }, half: { n: 2 } } })
+    expect(json.outputs).not.toHaveProperty('more')
+    const asked = await post('/api/dag/run?wait=1', { name: 'asking', inputs: { text: 'x' } })
+    expect([asked.status, asked.json.state, asked.json.outputs]).toEqual([201, 'running', undefined])
+    await post(`/api/dag/runs/${asked.json.run_id}/stop`, {})
+    expect((await post('/api/dag/run?wait=21', { name: 'asking', inputs: { text: 'x' } })).status).toBe(400)
+    expect((await post('/api/dag/run', { name: 'asking', inputs: { text: 'x' } })).json).not.toHaveProperty('state')
+  })
+
+  it('takes its document as it is when it starts, however often it was started before', async () => {
+    const file = join(dir, 'dags', 'words.yaml')
+    const write = (word: string) =>
+      writeFileSync(
+        file,
+        `name: words\nblocks:\n  - id: say\n    outputs: { word: string }\n    mode: deterministic\n    deterministic: { handler: transform, config: { expression: '"${word}"' } }\n`,
+      )
+    const said = async () => (await post('/api/dag/run?wait=20', { name: 'words' })).json.outputs
+    write('one')
+    expect([await said(), await said()]).toEqual([{ say: { word: 'one' } }, { say: { word: 'one' } }])
+    write('two')
+    expect(await said()).toEqual({ say: { word: 'two' } })
+    write('one"')
+    expect((await post('/api/dag/run', { name: 'words' })).json.code).toBe('invalid_dag')
   })
 
   it('is started once by one Idempotency-Key; another body is refused', async () => {

@@ -41,6 +41,12 @@ test('openDatabase() makes folder and file, and opens them again', () => {
   db.close()
 })
 
+test('a place whose durability is full has every commit wait for the disk', () => {
+  const db = openDatabase(join(folder, 'a'), 'full')
+  expect(db.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 2 })
+  db.close()
+})
+
 test('openDatabase() refuses a file of another program and leaves it as it was', () => {
   const foreign = new DatabaseSync(file)
   foreign.exec('CREATE TABLE theirs (x)')
