@@ -15,7 +15,8 @@ import { canonicalJson, type Json } from '../../../shared/text/json.ts'
 import { jsonTextProblem } from '../../../shared/text/strict-json.ts'
 import { listed, quoted } from '../../../shared/text/wording.ts'
 import { freshItemProjections, readPortValues } from '../../record/projections.ts'
-import type { BlockCall } from '../block-call.ts'
+import { type BlockCall, isStale, readHead } from '../block-call.ts'
+import { mayHaveItems } from '../inputs.ts'
 
 /** The call as its item has it: that of a tool is told by the turn that asked for it. */
 export async function openAgentItem(call: BlockCall, whole: ActingBlock): Promise<BlockCall> {
@@ -24,6 +25,9 @@ export async function openAgentItem(call: BlockCall, whole: ActingBlock): Promis
   const record = await readTurn(call, turn)
   const asked = record?.calls[n - 1]
   if (record === undefined || asked === undefined) {
+    const now = await readHead(call)
+    // Its turn left with the end of the block, or is of a pass before: nothing is left to do for it.
+    if (!mayHaveItems(now) || isStale(now) || now.head.state !== 'running') return { ...now, acting: { whole, turn } }
     const message = `Machine and store differ: block "${whole.id}" has no call ${n} in turn ${turn + 1}.`
     throw new Fault('Bug', 'no_such_item', message)
   }

@@ -547,3 +547,12 @@ describe('a block that is stopped alone', () => {
     await expectSound(place, id)
   })
 })
+
+test('a call that the machine delivers once more after its block has ended changes nothing', async () => {
+  const { place } = await scripted((turn) => (turn === 0 ? { calls: [write('bees.md')] } : 'Done.'))
+  const id = await place.start(document(), started)
+  const events = await place.ended(id)
+  const again = { in: { v: 1, tenant: 'main', run_id: id }, block: 'act', item: 1 }
+  expect(await place.place.invoke('run-block', again)).toMatchObject({ state: 'cancelled' })
+  expect(await place.ended(id)).toEqual(events)
+})
