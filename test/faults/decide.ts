@@ -60,13 +60,35 @@ function bodyOf(item: ApprovalItem, digest: string, dice: Dice, isYes: boolean):
   const body = { approval_id: item.id, digest }
   const mood = hashed(Math.floor(dice[0] * 1e9), item.id)
   const feedback = mood < 0.95 ? { feedback: 'It was looked at.' } : {}
-  if (isYes) return { ...body, decision: asksWaiver(item) ? 'waive' : 'approve', ...feedback, ...editsOf(item, mood) }
-  return { ...body, decision: 'reject', ...feedback, ...(item.on_reject === 'iterate' ? wishOf(mood) : {}) }
+  if (isYes)
+    return {
+      ...body,
+      decision: asksWaiver(item) ? 'waive' : 'approve',
+      ...feedback,
+      ...editsOf(item, mood),
+      ...restOf(item, mood),
+    }
+  return { ...body, decision: 'reject', ...feedback, ...noOf(item, mood) }
 }
 
-function editsOf({ edit = [] }: ApprovalItem, mood: number): { readonly edits?: Readonly<Record<string, Json>> } {
+function editsOf(
+  { edit = [], edit_types = {} }: ApprovalItem,
+  mood: number,
+): { readonly edits?: Readonly<Record<string, Json>> } {
   const [port] = edit
-  return port === undefined || mood < 0.4 ? {} : { edits: { [port]: mood < 0.8 ? 'good as edited' : 'bad' } }
+  if (port === undefined || mood < 0.4) return {}
+  if (edit_types[port] === 'number') return { edits: { [port]: Math.floor(mood * 1_000) } }
+  return { edits: { [port]: mood < 0.8 ? 'good as edited' : 'bad' } }
+}
+
+/** Of a call of a tool: for every later one too; or nothing more of its agent. */
+function restOf({ allow_rest }: ApprovalItem, mood: number): object {
+  return allow_rest === true && mood > 0.6 ? { allow_rest: true } : {}
+}
+
+function noOf({ about, on_reject }: ApprovalItem, mood: number): object {
+  if (about === 'call') return mood < 0.3 ? { stop: true } : {}
+  return on_reject === 'iterate' ? wishOf(mood) : {}
 }
 
 function wishOf(mood: number): { readonly iterate?: boolean; readonly restart_mode?: string } {

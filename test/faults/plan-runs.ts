@@ -1,5 +1,6 @@
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import { chance, type PlannedBlock, type PlannedRun, planRun, upTo } from '../integration/random-runs.ts'
+import { planAgents } from './agents/plan-agents.ts'
 import { planApproval, planAsks, planBudget, planNotes, planOverrides } from './plan-approvals.ts'
 import { planCalls } from './plan-calls.ts'
 import { planGoal } from './plan-goals.ts'
@@ -47,6 +48,7 @@ interface Streams {
   readonly run: Random
   readonly steps: Random
   readonly calls: Random
+  readonly agents: Random
   /** A seed: each block draws for itself. */
   readonly fallbacks: number
 }
@@ -80,7 +82,7 @@ export function planSmallRun(
   const steps = [...planSteps(drawn.steps, source, without), ...planCalls(drawn.calls, without)]
   // Of a stream of their own, and last: all else of a seed is what it was.
   const waiting = waits.filter(([{ id, upstream }]) => ![id, ...upstream].some((one) => without.has(one)))
-  const added = [...steps, ...waiting]
+  const added = [...steps, ...waiting, ...planAgents(drawn.agents, source, without)]
   return {
     tenant,
     run_id,

@@ -1,5 +1,6 @@
 import { Fault } from '../../shared/errors.ts'
 import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/providers/provider.ts'
+import { modelSays } from './agents/simulated-model.ts'
 import { hashed } from './rng.ts'
 import type { Sim } from './sim.ts'
 
@@ -26,12 +27,18 @@ export interface Probe {
  * invariant 36 asks: one call at a time of an attempt, and no call twice. `isCrowded`: judges take their time, so that
  * others wait for a place.
  */
-export function createProbe(sim: Sim, rates: ProbeRates, isCrowded: boolean): Probe {
+export function createProbe(
+  sim: Sim,
+  rates: ProbeRates,
+  isCrowded: boolean,
+  asked: (request: DispatchRequest) => Promise<void>,
+): Probe {
   const calls: string[] = []
   const dispatch = async (request: DispatchRequest): Promise<DispatchAnswer> => {
     const { idempotency_key: key, signal } = request
     if (calls.includes(key)) sim.violate(36, `the provider was called twice with key ${key}`)
     calls.push(key)
+    await asked(request)
     const dice = hashed(sim.seed, `probe ${key}`)
     const kind = kindOf(rates, dice)
     if (sim.verbose) sim.trace(`probe ${key}: ${kind}`)
@@ -39,7 +46,7 @@ export function createProbe(sim: Sim, rates: ProbeRates, isCrowded: boolean): Pr
     if (kind === 'hangs') await sim.scheduler.delay(heeds === undefined ? 1_800_000 : 86_400_000, heeds)
     const long = hashed(sim.seed, `long ${key}`)
     await sim.scheduler.delay(long ** 32 * LONGEST_MS, heeds)
-    return answerOf(kind, request, dice)
+    return answered(sim, kind, request, dice)
   }
   const judge = async ({ idempotency_key: key, model, signal }: DispatchRequest): Promise<DispatchAnswer> => {
     const dice = hashed(sim.seed, `judge ${key}`)
@@ -81,6 +88,18 @@ function answerOf(kind: Kind, { model, idempotency_key }: DispatchRequest, dice:
     default:
       return STRANGE[odd]?.(plain) ?? { ...plain, text: 'good answer' }
   }
+}
+
+function answered(sim: Sim, kind: Kind, request: DispatchRequest, dice: number): DispatchAnswer {
+  return request.tools === undefined ? answerOf(kind, request, dice) : turnOf(sim, kind, request, dice)
+}
+
+/** Of a model that is offered tools: what it says is the model's own, what befalls the call is not. */
+function turnOf(sim: Sim, kind: Kind, request: DispatchRequest, dice: number): DispatchAnswer {
+  const befell = kind === 'bad' || kind === 'blank' ? 'good' : kind
+  const { text, calls } = modelSays(sim.seed, request)
+  const finish_reason = calls.length === 0 ? 'stop' : 'tool_calls'
+  return { ...answerOf(befell, request, dice), text, calls, finish_reason }
 }
 
 function failures(odd: number, key: string): Error {

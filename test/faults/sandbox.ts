@@ -124,6 +124,7 @@ const PORTS = [
   'tokens',
   'waits',
   'steps',
+  'mcp',
 ] as const
 
 function guarded(sim: Sim, name: string, port: string, real: object, shared: SharedPorts): object {

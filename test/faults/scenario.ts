@@ -1,6 +1,7 @@
 import { runIdOfIdempotencyKey } from '../../shared/runs/ids.ts'
 import { chance, upTo } from '../integration/random-runs.ts'
 import { type Act, planActs } from './acts.ts'
+import type { ServerRates } from './agents/simulated-server.ts'
 import type { FaultRates, Outage } from './fault-plan.ts'
 import { planEntries } from './plan-entries.ts'
 import { planPivots } from './plan-pivots.ts'
@@ -24,6 +25,9 @@ export interface Scenario {
   readonly probe: ProbeRates
   readonly steps: StepRates
   readonly calls: CallRates
+  readonly server: ServerRates
+  /** From then on a tool of that server is another one, ms from the start. */
+  readonly tool_changes_at?: number
   readonly most_faults: number
   /** Faults and people end here, ms from the start. */
   readonly calm_at: number
@@ -68,6 +72,7 @@ export function planScenario(seed: number, start: number, wanted?: Profile, with
       run: own,
       steps: randomFrom(seed * 67 + i),
       calls: randomFrom(seed * 79 + i),
+      agents: randomFrom(seed * 97 + i),
       fallbacks: seed * 83 + i,
     }
     const waits = planWaits(randomFrom(seed * 71 + i))
@@ -96,6 +101,7 @@ export function planScenario(seed: number, start: number, wanted?: Profile, with
     outages: profile === 'swizzle' ? planOutages(randomFrom(seed * 13), start, calm_at) : [],
     probe: PROBES[profile],
     ...(profile === 'calm' ? CALM_WORK : WILD_WORK),
+    ...planToolChange(randomFrom(seed * 101)),
     most_faults: profile === 'calm' ? 0 : 80,
     calm_at,
     skew_ms: isSkewed ? 600_000 : 0,
@@ -227,8 +233,16 @@ const WILD_STEPS: StepRates = {
   confused: 0.15,
 }
 
-const CALM_WORK = { steps: CALM_STEPS, calls: CALM_CALLS }
-const WILD_WORK = { steps: WILD_STEPS, calls: WILD_CALLS }
+const CALM_SERVER: ServerRates = { away: 0, lost: 0, fails: 0.1, hangs: 0 }
+const WILD_SERVER: ServerRates = { away: 0.06, lost: 0.1, fails: 0.1, hangs: 0.04 }
+
+const CALM_WORK = { steps: CALM_STEPS, calls: CALM_CALLS, server: CALM_SERVER }
+const WILD_WORK = { steps: WILD_STEPS, calls: WILD_CALLS, server: WILD_SERVER }
+
+/** In the first minute: there most calls are. */
+function planToolChange(random: Random): Pick<Scenario, 'tool_changes_at'> {
+  return chance(random, 0.3) ? { tool_changes_at: random() * 60_000 } : {}
+}
 
 function scaled(rates: FaultRates, by: number): FaultRates {
   return Object.fromEntries(Object.entries(rates).map(([kind, rate]) => [kind, Math.min(0.5, rate * by)]))

@@ -1,4 +1,3 @@
-import { openNoMcp } from '../../functions/aws/ports-without-sdk.ts'
 import type { MakeNativeCall } from '../../infra/local/asl/execution-context.ts'
 import { createLocalMachine, type LocalMachine } from '../../infra/local/asl/local-machine.ts'
 import { openUploads } from '../../infra/local/uploads.ts'
@@ -13,6 +12,9 @@ import { SettingsSchema } from '../../shared/settings/settings.ts'
 import type { StepReport } from '../../shared/steps/step-order.ts'
 import type { Json } from '../../shared/text/json.ts'
 import type { Outbox } from '../../shared/world.ts'
+import { watchAgents } from './agents/agent-watch.ts'
+import { ACTOR } from './agents/plan-agents.ts'
+import { createSimulatedServer, SERVER_SETTINGS } from './agents/simulated-server.ts'
 import { createFunctions, type Functions } from './functions.ts'
 import type { Invocation } from './invocation.ts'
 import { createMeaning } from './meaning.ts'
@@ -67,6 +69,9 @@ export interface System {
   close(): void
 }
 
+/** Those that blocks and agents call. */
+const DOCUMENTS = [CHILD, ASKER, ACTOR]
+
 const NO_MODULES: SharedPorts['modules'] = {
   gate: async () => ({ ok: false, code: 'gate_module_missing', text: 'is no module of the simulation' }),
 }
@@ -90,7 +95,8 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
   const extractive = slowExtractive(sim)
   const meaning = createMeaning(sim)
   const memory = createMemoryGraph(sim.scheduler, objects)
-  const probe = createProbe(sim, scenario.probe, 'judge' in scenario.providers)
+  const watch = watchAgents({ sim, raw: opened.raw, objects, runs, heads })
+  const probe = createProbe(sim, scenario.probe, 'judge' in scenario.providers, watch.asked)
   const slack = scenario.slack ? createSimulatedSlack(sim) : undefined
   const gatePorts = simulatedGatePorts()
   const simulated = createSimulatedEndpoints(sim, gatePorts.http)
@@ -115,7 +121,7 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
     http: simulated.http,
     webhooks: simulated.webhooks,
     services: openServices({}, async () => undefined),
-    mcp: openNoMcp(),
+    mcp: createSimulatedServer({ sim, rates: scenario.server, changes_at: scenario.tool_changes_at, watch }),
     modules: NO_MODULES,
     steps: createSimulatedSteps({
       sim,
@@ -141,9 +147,9 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
       names: () => ['probe', 'spare', 'judge'],
     },
     documents: {
-      names: () => [CHILD.name, ASKER.name],
+      names: () => DOCUMENTS.map(({ name }) => name),
       read: async (name) => {
-        const found = [CHILD, ASKER].find((document) => document.name === name)
+        const found = DOCUMENTS.find((document) => document.name === name)
         return found === undefined ? undefined : JSON.stringify(found)
       },
     },
@@ -154,6 +160,7 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
       providers: scenario.providers,
       shell_gates: { allow: [['true']] },
       integrations: CALL_SETTINGS,
+      mcp_servers: SERVER_SETTINGS,
       approvals: { groups: GROUPS },
       research: {
         ...{ classifier_tier_3: true, webhook: 'https://told.example/' },
