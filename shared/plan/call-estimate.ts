@@ -1,6 +1,6 @@
 import type { Price } from '../providers/model-prices.ts'
-import type { MessageFile } from '../providers/provider.ts'
-import type { Json } from '../text/json.ts'
+import type { Message, MessageFile, ToolOffer } from '../providers/provider.ts'
+import { canonicalJson, type Json } from '../text/json.ts'
 
 /** What one call of a provider may use. */
 export interface Estimate {
@@ -23,16 +23,36 @@ const MOST_TOKENS = [
   'num_predict',
 ] as const
 
-/** Four characters a token, files besides, and the answer at its longest: what is reserved before the call. */
+/**
+ * Four characters a token of all that is sent (of an agent the conversation so far and the tools it is offered as well),
+ * files besides, and the answer at its longest: what is reserved before the call.
+ */
 export function estimateCall(
-  { system = '', prompt, params, files = [] }: CallShape,
+  { system = '', prompt, params, files = [], conversation = [], tools = [] }: CallShape,
   price: Price | undefined,
 ): Estimate {
   const shown = files.reduce((sum, file) => sum + fileTokens(file), 0)
-  const tokens_in = Math.ceil((system.length + prompt.length) / 4) + shown
+  const said = conversation.reduce((sum, message) => sum + messageCharacters(message), 0)
+  const offered = tools.reduce((sum, tool) => sum + offerCharacters(tool), 0)
+  const tokens_in = Math.ceil((system.length + prompt.length + said + offered) / 4) + shown
   const tokens_out = maxOutputTokens(params)
   const usd_micros = costMicros({ tokens_in, tokens_out }, price)
   return { tokens_in, tokens_out, ...(usd_micros === undefined ? {} : { usd_micros }) }
+}
+
+function messageCharacters(message: Message): number {
+  if (message.role === 'user') return message.text.length
+  if (message.role === 'tool') return message.id.length + message.tool.length + message.text.length
+  const asked = message.calls.reduce(
+    (sum, { id, tool, arguments: args }) => sum + id.length + tool.length + args.length,
+    0,
+  )
+  const { opaque } = message
+  return message.text.length + asked + (opaque === undefined ? 0 : canonicalJson(opaque).length)
+}
+
+function offerCharacters({ name, description, input_schema }: ToolOffer): number {
+  return name.length + description.length + canonicalJson(input_schema).length
 }
 
 /** An image is shrunk to what a model looks at, whatever its bytes; of anything else four bytes are a token, as of text. */
@@ -48,6 +68,8 @@ interface CallShape {
   readonly files?: readonly Pick<MessageFile, 'media_type' | 'bytes'>[]
   readonly system?: string
   readonly prompt: string
+  readonly conversation?: readonly Message[]
+  readonly tools?: readonly ToolOffer[]
   readonly params: Readonly<Record<string, Json>>
 }
 

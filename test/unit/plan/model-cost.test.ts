@@ -58,6 +58,22 @@ describe('modelCost()', () => {
     expect(tokens(file('application/pdf', 40_000), file('image/png', 400))).toBe(10_100)
   })
 
+  test('estimates the next turn of an agent with all that was said so far, and the tools it is offered', () => {
+    const tokens = (also: Partial<Parameters<typeof estimateCall>[0]>) =>
+      estimateCall({ prompt: 'x'.repeat(400), params: {}, ...also }, undefined).tokens_in
+    const calls = [{ id: 'c1', tool: 'desk__read', arguments: 'a'.repeat(382) }]
+    const said = { role: 'assistant' as const, text: 't'.repeat(400), calls }
+    const result = { role: 'tool' as const, id: 'c1', tool: 'desk__read', text: 'r'.repeat(4_000), is_error: false }
+    expect(tokens({})).toBe(100)
+    // Words, the call with its name and id, and what came of it, each as it is sent.
+    expect(tokens({ conversation: [said] })).toBe(Math.ceil((400 + 400 + 2 + 10 + 382) / 4))
+    expect(tokens({ conversation: [said, result, { role: 'user', text: 'u'.repeat(40) }] })).toBeGreaterThan(1_300)
+    expect(tokens({ conversation: [{ ...said, opaque: { signature: 's'.repeat(4_000) } }] })).toBeGreaterThan(1_290)
+    const input_schema = { type: 'object', description: 'd'.repeat(4_000) }
+    const offer = { name: 'desk__read', description: 'e'.repeat(400), input_schema }
+    expect(tokens({ tools: [offer] })).toBeGreaterThan(1_200)
+  })
+
   test('shows an unknown price as unknown, never as nothing', () => {
     const known = block('a', { role: 'worker', prompt: PROMPT })
     const unknown = block('b', { provider: 'own', model: 'gpt-4o', prompt: PROMPT })
