@@ -12,6 +12,7 @@ import { usedByEvent } from '../../shared/runs/usage-cost.ts'
 import { sha256 } from '../../shared/text/hash.ts'
 import { canonicalJson } from '../../shared/text/json.ts'
 import { safeOneLine } from '../../shared/text/redact.ts'
+import { TOOL_GATES } from '../../shared/tools/tool-gates.ts'
 import type { World } from '../../shared/world.ts'
 import { readRounds } from '../attempts/agents/read-rounds.ts'
 import type { BlockCall, OpenQuestion } from '../attempts/block-call.ts'
@@ -129,7 +130,9 @@ async function questionAboutCall(
   const fields = isForm ? Object.keys(block.inputs).filter((port) => !Object.hasOwn(args, port)) : []
   const policy = { ...CALL_POLICY, ...tool.approval?.policy, ...(isForm ? { edit: fields } : {}) }
   const gates = gatesAskedAbout(block, ask)
-  const prompt = [...gates.map(({ reason }) => reason), await callWords(call, tool.use)].join('\n')
+  const own = new Set<string>(TOOL_GATES)
+  const reasons = gates.map(({ name, reason }) => (own.has(name) ? reason : `Gate "${name}" does not hold: ${reason}`))
+  const prompt = [...reasons, await callWords(call, tool.use)].join('\n')
   const shown = await shownValues(call, policy.show, args)
   const whole = dag.blocks[block.index] ?? block
   const { binding_ref, binding } = await storeBinding({ ...call, block: whole })

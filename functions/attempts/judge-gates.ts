@@ -4,6 +4,7 @@ import { type Composed, composeVerdicts } from '../../shared/gates/compose-verdi
 import type { GateFacts, Verdict } from '../../shared/gates/gate.ts'
 import type { GatePorts } from '../../shared/gates/gate-ports.ts'
 import { judgeGate } from '../../shared/gates/judge.ts'
+import { refuse } from '../../shared/gates/kinds/refuse.ts'
 import { scriptRef } from '../../shared/gates/project-gates.ts'
 import { withFileTexts } from '../../shared/gates/read-facts.ts'
 import { isolateFor } from '../../shared/ports/isolate.ts'
@@ -72,8 +73,12 @@ async function judgeUses(
   const before = new Set(known.map(({ name }) => name))
   const own = { ...facts, inputs: ownValues(call.dag, block, facts.inputs), at }
   const seen = uses.length === 0 ? own : await withFileTexts(block, own, objectReader(call))
-  const composed = () => composeVerdicts(uses, verdicts, block.gate_composition[phase])
+  const counted: GateUse[] = []
+  const composed = (of: readonly GateUse[] = counted) => composeVerdicts(of, verdicts, block.gate_composition[phase])
   for (const use of uses) {
+    // Nobody is asked about a call that its gates refuse.
+    if (isObstacle(use) && composed().action === 'fail') continue
+    counted.push(use)
     if (before.has(use.name)) continue
     const calls: RecordedCallWithPrompt[] = []
     const verdict = await judgeGate(use, seen, gatePorts(call, signal, calls), () => world.clock.now())
@@ -81,13 +86,18 @@ async function judgeUses(
     signal.throwIfAborted()
     // Whatever a gate makes of a judge it may not ask: a budget is no opinion about the block's work.
     if (call.meter.refusal !== undefined) {
-      return { verdicts, composed: composed(), events, refusal: call.meter.refusal }
+      return { verdicts, composed: composed(uses), events, refusal: call.meter.refusal }
     }
     verdicts.push(verdict)
     const told = { spent: takeUnreportedUse(call.meter), ...(await storeAnswers(call, calls)) }
     events.push(gateEvent(verdict, eventBase(call), attempt, phase, told))
   }
   return { verdicts, composed: composed(), events }
+}
+
+/** What stands in the way of an agent's call, and is no gate of its document. */
+function isObstacle({ check }: GateUse): boolean {
+  return check.type === refuse.type
 }
 
 /** A verdict as an event. */
@@ -202,9 +212,13 @@ function taskRefusal(verdicts: readonly Verdict[]): Failure | undefined {
 }
 
 function wordsOf(kind: string, failed: readonly Verdict[]): Pick<Failure, 'reason' | 'feedback' | 'gates'> {
-  const words = failed.map(({ name, reason }) => `"${name}" failed: ${reason}`)
+  const gates = failed.filter(({ type }) => type !== refuse.type)
+  const words = [
+    ...failed.filter(({ type }) => type === refuse.type).map(({ name, reason }) => `refused (${name}): ${reason}`),
+    ...gates.map(({ name, reason }, at) => `${at === 0 ? `${kind} ` : ''}"${name}" failed: ${reason}`),
+  ]
   return {
-    reason: shortRedacted(`${kind} ${words.join('; ')}`),
+    reason: shortRedacted(words.join('; ')),
     feedback: failed.map(({ name, reason }) => `${name}: ${reason}`),
     gates: failed.map(({ name }) => name),
   }

@@ -32,7 +32,7 @@ const OTHER_QUESTION_SEC = 60
 /** Questions whose yes lets the same attempt go on, with the inputs it had. */
 const GOES_ON: ReadonlySet<Asked['about']> = new Set(['pre_gates', 'budget', 'call'])
 
-/** Gates before a call that ask whether it may be made; those of the document ask for a waiver. */
+/** What asks whether a call may be made; gates of the document that ask are asked about with it, else for a waiver. */
 const CALL_GATES: ReadonlySet<string> = new Set(['approval', 'untrusted'])
 
 interface Ending {
@@ -75,7 +75,7 @@ function questionAbout(
   { dag, meter, acting }: BlockCall,
   { ask, code, gates = [] }: Failure,
 ): Asked['about'] | undefined {
-  if (ask === 'pre_gates' && acting !== undefined && gates.every((gate) => CALL_GATES.has(gate))) return 'call'
+  if (ask === 'pre_gates' && acting !== undefined && gates.some((gate) => CALL_GATES.has(gate))) return 'call'
   if (ask !== undefined) return ask
   const isOver = code === 'budget_exceeded' && meter.exceeded?.of.startsWith('run_') === true
   return isOver && dag.budget?.on_exceed === 'ask' ? 'budget' : undefined

@@ -58,7 +58,7 @@ export function callBlock(block: ActingBlock, tool: ToolUse, { args, obstacles, 
     ...rest,
     inputs: { ...inputs, ...fields },
     outputs: outputsOfTool(tool),
-    pre_gates: [...obstacles.map(obstacleGate), ...gates(false)],
+    pre_gates: gatesBefore(obstacles, gates(false)),
     post_gates: gates(true),
     retry: { ...CALL_RETRY, max_attempts: triesOf(tool) },
     timeout_ms: tool.timeout_ms,
@@ -70,6 +70,13 @@ export function callBlock(block: ActingBlock, tool: ToolUse, { args, obstacles, 
   const pinned = stepOf(tool)
   const handler = tool.kind === 'step' ? tool.use : TOOL_HANDLER
   return { ...common, mode: 'deterministic', handler, config: tool.config, ...pinned, effect: effectOf(tool) }
+}
+
+/** What refuses a call stands alone: its gates judge no arguments that do not fit. People are asked after them. */
+function gatesBefore(obstacles: readonly Obstacle[], gates: readonly GateUse[]): readonly GateUse[] {
+  const refusing = obstacles.filter(({ on_fail }) => on_fail === 'fail')
+  if (refusing.length > 0) return refusing.map(obstacleGate)
+  return [...gates, ...obstacles.map(obstacleGate)]
 }
 
 /** A gate that does not hold, whatever the values are: what it says was found before. */

@@ -149,6 +149,38 @@ describe('an agent that acts', () => {
     await expectSound(place, id)
   })
 
+  test('is told of the gate alone that refused a call, though people would have been asked about it', async () => {
+    const gates = [
+      { name: 'short', check: { type: 'max_length', port: 'text', max: 5 } },
+      { name: 'plain', check: { type: 'contains', port: 'text', values: ['f'] }, on_fail: 'ask' },
+    ]
+    const tools = [
+      { use: 'artifact.read', untrusted: true },
+      { use: 'artifact.write', effect: 'write', idempotent: true, approval: true, gates },
+    ]
+    const { place, asked } = await scripted((turn) => {
+      if (turn === 0) return { calls: [write('asked.md', 'few')] }
+      if (turn === 1) return { calls: [['artifact__read', { name: 'asked.md' }]] }
+      return turn === 2 ? { calls: [write('long.md', 'far too long'), ['artifact__write', { name: 7 }]] } : 'Done.'
+    })
+    const id = await place.start(document({ tools }), started)
+    expect(await decided(place, id, { decision: 'approve' })).toBe(200)
+    const events = await place.ended(id)
+    const told = toldOf(asked[3])
+    expect(told.call_2_0?.text).toMatch(/^pre-gate "short" failed: /)
+    expect(told.call_2_0?.text).not.toMatch(/approval|untrusted|plain|others/)
+    expect(told.call_2_1?.text).toMatch(/^refused \(arguments\): the arguments do not fit: /)
+    const verdicts = events.flatMap((event) =>
+      event.type === 'block:gate' && (event.item ?? 0) > 200 ? [[event.item, event.data.gate, event.data.status]] : [],
+    )
+    expect(verdicts).toEqual([
+      [201, 'short', 'failed'],
+      [201, 'plain', 'passed'],
+      [202, 'arguments', 'failed'],
+    ])
+    await expectSound(place, id)
+  })
+
   test('fails once more calls were refused than it may have refused, and says so', async () => {
     const { place } = await scripted(() => ({ text: 'Again.', calls: [['nothing', {}]] }))
     const id = await place.start(document({ max_refused: 2 }), started)
@@ -272,6 +304,23 @@ describe('a person who is asked', () => {
     expect(await decided(place, id, { decision: 'approve' })).toBe(200)
     await place.ended(id)
     await expectSound(place, id)
+  })
+
+  test('is the one the approval names, also where a gate of the call asks besides', async () => {
+    const gates = [{ name: 'plain', check: { type: 'contains', port: 'text', values: ['f'] }, on_fail: 'ask' }]
+    const approved = (approvers: readonly string[]) => [{ use: 'artifact.write', gates, approval: { approvers } }]
+    const { place } = await scripted((turn) => (turn === 0 ? { calls: [write('a.md', 'x')] } : 'Done.'))
+    const [theirs, ours] = [
+      await place.start(document({ tools: approved(['user:somebody-else']) }), started),
+      await place.start(document({ tools: approved([]) }), started),
+    ]
+    expect(await decided(place, theirs, { decision: 'approve' })).toBe(403)
+    expect(await decided(place, ours, { decision: 'approve' })).toBe(200)
+    const events = await place.ended(ours)
+    expect(events.at(-1)).toMatchObject({ type: 'run:completed' })
+    expect(events.filter(({ type }) => type === 'approval:requested')).toHaveLength(1)
+    await expectSound(place, ours)
+    await place.call('stop-run', theirs, {})
   })
 
   test('says no and stops the agent', async () => {
