@@ -1,8 +1,11 @@
-import { join } from 'node:path'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readStageSettings } from '../../infra/aws/stage-settings.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { SettingsSchema } from '../../shared/settings/settings.ts'
+import { stepFunction, stepSlug } from '../../shared/steps/described-step.ts'
 import { type McpEmulator, startMcpServer } from '../emulators/mcp-server.ts'
 import type { ProviderServer } from '../emulators/provider-server.ts'
 import { type Script, startScriptedModel } from '../emulators/scripted-model.ts'
@@ -15,6 +18,54 @@ const SECRET = 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:sluice/d
 const MODEL_SECRET = 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:sluice/model-AbCdEf'
 const [KEY, MODEL_KEY] = ['desk-canary-5d21c8', 'sk-canary-77b1f0c2']
 const TURNS = 60
+
+/** Code of a project that only a tool names: a call of 13 fails, and the first try of one of 60 is cut off by its time. */
+const REFUND = `
+import { defineStep } from 'sluice'
+import * as z from 'zod'
+export default defineStep({
+  description: 'Pays money back.',
+  inputs: z.object({ amount: z.number().describe('In euros') }),
+  outputs: z.object({ said: z.string() }),
+  async run({ inputs, log, progress, artifacts, attempt, key }) {
+    log.info('refunding ' + inputs.amount)
+    progress(0.5, 'half')
+    if (inputs.amount === 13) throw new Error('unlucky')
+    if (inputs.amount === 60 && attempt === 1) await new Promise((resolve) => setTimeout(resolve, 60_000))
+    await artifacts.write('receipt.txt', key)
+    return { said: 'refunded ' + inputs.amount }
+  },
+})
+`
+const PROJECT = {
+  'steps/refund.ts': REFUND,
+  'dags/brief.yaml': `
+name: brief
+inputs: { topic: string }
+blocks:
+  - { id: ask, mode: approval, approval: { prompt: "About {{inputs.topic}}?" }, inputs: { topic: string } }
+  - id: say
+    mode: deterministic
+    depends: ask.succeeded
+    outputs: { words: string }
+    deterministic: { handler: transform, config: { expression: '"All about " & inputs.topic' } }
+`,
+  'dags/desk.yaml': `
+name: desk
+inputs: { say: string }
+blocks:
+  - id: act
+    outputs: { answer: string }
+    inputs: { say: string }
+    agent:
+      provider: scripted
+      model: desk-document
+      prompt: "{{inputs.say}}"
+      taint: "off"
+      tools: [{ use: ./steps/refund.ts, timeout_ms: 8000, max_calls: 4 }, dag.brief]
+`,
+}
+let project: string
 const scripts = new Map<string, Script>()
 let server: McpEmulator
 let model: ProviderServer
@@ -36,7 +87,12 @@ beforeAll(async () => {
   })
   const shipped = readStageSettings(join(import.meta.dirname, '../..'), { stage: 'dev' })
   const settings = { ...shipped, providers: { ...shipped.providers, ...providers }, mcp_servers }
-  made = await synthesize({}, settings)
+  project = mkdtempSync(join(tmpdir(), 'sluice-project-'))
+  for (const [name, text] of Object.entries(PROJECT)) {
+    mkdirSync(dirname(join(project, name)), { recursive: true })
+    writeFileSync(join(project, name), text)
+  }
+  made = await synthesize({}, settings, 'bundled', project)
   place = await deploy(made.out, { [SECRET]: KEY, [MODEL_SECRET]: MODEL_KEY })
   caller = callerOf(place.api.url)
 }, 240_000)
@@ -45,6 +101,7 @@ afterAll(async () => {
   await server?.close()
   await model?.close()
   made?.remove()
+  rmSync(project, { recursive: true, force: true })
 })
 
 const write = (name: string) => ({ tool: 'artifact__write', arguments: { name, text: 'x' } })
@@ -105,6 +162,101 @@ test('a tool of a server, a tool of ours, an approval with a changed argument, a
   const transcript = await caller.call('GET', `/api/dag/runs/${id}/blocks/act/transcript`)
   expect(transcript.status).toBe(200)
   expect(JSON.stringify(transcript.json)).toContain('one is enough')
+  await expectSound(id)
+})
+
+/** A run of the deployed document, whose model makes these calls turn by turn. */
+async function desk(...turns: readonly (readonly (readonly [tool: string, args: object])[])[]): Promise<string> {
+  scripts.set('desk-document', ({ turn, results }) => {
+    const calls = (turns[turn] ?? []).map(([tool, args]) => ({ tool, arguments: args }))
+    return calls.length > 0 ? { calls } : results.map(({ text }) => text).join(' | ')
+  })
+  return caller.start({ name: 'desk', inputs: { say: 'Go.' } })
+}
+
+const answerOf = async (id: string) => {
+  const { json } = await caller.call('GET', `/api/dag/runs/${id}/outputs/act`)
+  return (json.outputs as { readonly answer?: string }).answer
+}
+
+test('steps that only a tool names: a function of their own each, with log and files; a failure is told', async () => {
+  const id = await desk([
+    ['refund', { amount: 7 }],
+    ['refund', { amount: 13 }],
+    ['refund', { amount: 'many' }],
+  ])
+  const events = await caller.until(id, isEnd)
+  expect(events.at(-1)).toMatchObject({ type: 'run:completed' })
+  expect(await answerOf(id)).toMatch(/^refunded 7 \| .*unlucky.* \| .*do not fit/s)
+  expect(place.functions.get(stepFunction('dev', stepSlug('./steps/refund.ts')))?.counts.invoked).toBe(2)
+  const output = events.find(({ type, item }) => type === 'block:output' && item === 1)
+  expect(output?.data).toMatchObject({ log: { tail: ['refunding 7'] } })
+  expect(JSON.stringify((await caller.call('GET', `/api/dag/runs/${id}/artifacts`)).json)).toContain('receipt')
+  await expectSound(id)
+})
+
+test('a step that was cut off in a call is asked about, and made again by a yes with the same key', async () => {
+  const id = await desk([['refund', { amount: 60 }]])
+  const events = await caller.until(id, ({ type }) => type === 'approval:requested')
+  const asked = events.find(({ type }) => type === 'approval:requested')
+  expect(asked?.data).toMatchObject({ about: 'lost_step' })
+  // A deployed step is looked at every five seconds, and is cut off after eight.
+  expect(events.find(({ type, item }) => type === 'step:progress' && item === 1)?.data).toMatchObject({ note: 'half' })
+  const { json } = await caller.call('GET', '/api/dag/approvals')
+  const words = JSON.stringify(json)
+  expect(words).toContain('The agent called ./steps/refund.ts (call 1 of turn 1')
+  expect(words).toContain('with {\\"amount\\":60}')
+  expect((await caller.decide(id, asked, 'approve')).status).toBe(200)
+  expect((await caller.until(id, isEnd)).at(-1)).toMatchObject({ type: 'run:completed' })
+  expect(await answerOf(id)).toBe('refunded 60')
+  await expectSound(id)
+})
+
+test('a document as a tool is a run of its own on its deployed machine, and nothing of ours runs while it waits', async () => {
+  const id = await desk([
+    ['dag__brief', { topic: 'bees' }],
+    ['dag__brief', { topic: 'ants' }],
+  ])
+  const childIn = (events: readonly RunEvent[], item: number) =>
+    events.flatMap((event) => (event.type === 'block:started' && event.item === item ? [event.data.child ?? ''] : []))
+  for (const [item, decision] of [
+    [1, 'approve'],
+    [2, 'reject'],
+  ] as const) {
+    const [child = ''] = childIn(
+      await caller.until(id, (event) => event.type === 'block:started' && event.item === item),
+      item,
+    )
+    const isAsked = ({ type }: RunEvent) => type === 'approval:requested'
+    const asked = (await caller.until(child, isAsked)).find(isAsked)
+    if (item === 1) {
+      await place.lambda.settled()
+      const before = place.deliveries.length
+      await new Promise((resolve) => setTimeout(resolve, 3_000))
+      expect(place.deliveries.slice(before)).toEqual([])
+    }
+    expect((await caller.decide(child, asked, decision)).status).toBe(200)
+    await caller.until(child, isEnd)
+    await expectSound(child)
+  }
+  expect((await caller.until(id, isEnd)).at(-1)).toMatchObject({ type: 'run:completed' })
+  expect(await answerOf(id)).toMatch(/^All about bees \| child run .* failed/)
+  await expectSound(id)
+})
+
+test('a stop ends turn, step and child of an agent at once', async () => {
+  const id = await desk([
+    ['refund', { amount: 60 }],
+    ['dag__brief', { topic: 'bees' }],
+  ])
+  const events = await caller.until(id, (event) => event.type === 'block:started' && event.item === 2)
+  const child = events.flatMap((one) => (one.type === 'block:started' && one.item === 2 ? [one.data.child ?? ''] : []))
+  await caller.until(child[0] ?? '', ({ type }) => type === 'approval:requested')
+  await caller.until(id, ({ type }) => type === 'step:started')
+  expect((await caller.call('POST', `/api/dag/runs/${id}/stop`, {})).status).toBe(200)
+  expect((await caller.until(id, isEnd)).at(-1)).toMatchObject({ type: 'run:cancelled' })
+  expect((await caller.until(child[0] ?? '', isEnd)).at(-1)).toMatchObject({ type: 'run:cancelled' })
+  await place.lambda.settled()
   await expectSound(id)
 })
 

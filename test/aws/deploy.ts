@@ -24,6 +24,7 @@ import { readPolicies } from './iam-policy.ts'
 import { traceRights } from './rights-trace.ts'
 import { createSandboxes, type Sandboxes } from './sandboxes.ts'
 import { type Deployed, type DeployedTemplates, readTemplates } from './template.ts'
+import type { VirtualTime } from './virtual-time.ts'
 
 export type Deployment = Awaited<ReturnType<typeof deploy>>
 /** What machines reach that is none of the deployment's. */
@@ -43,13 +44,15 @@ export type Through = (service: 'dynamodb' | 's3', endpoint: string) => Promise<
  * "Deploys" a cloud assembly into this process and its threads: table and bucket with the template's properties on
  * emulators, machines with the template's texts and substitutions, functions from their bundles with the template's
  * environment, routes from the template. `secretValues`: what lies in Secrets Manager and Systems Manager, by ARN.
- * `through`: another address for what functions ask of a service, which passes it on (traced-run.ts).
+ * `through`: another address for what functions ask of a service, which passes it on (traced-run.ts). `time`: what
+ * functions and machines take for the time.
  */
 export async function deploy(
   out: string,
   secretValues: Readonly<Record<string, string>> = {},
   through: Through = async (_service, endpoint) => endpoint,
   outside: Outside = NOBODY,
+  time?: VirtualTime,
 ) {
   const templates = readTemplates(out, stacksIn(out))
   const dynamodb = await startDynamodb()
@@ -72,6 +75,7 @@ export async function deploy(
   const native = createNativeServices({ ...outside, allows: (wish) => rights.allows(machineRole, wish) })
   const states = await startStepFunctions({
     native: native.native,
+    ...(time === undefined ? {} : { clock: time.clock }),
     async invoke(arn, payload) {
       const isAllowed = rights.allows(machineRole, { action: 'lambda:InvokeFunction', resource: arn })
       if (!isAllowed) throw new Error(`the machines' role may not invoke ${arn}`)
@@ -105,7 +109,7 @@ export async function deploy(
   const release = async (released: DeployedTemplates, known: ReadonlySet<string>) => {
     await putAliases(released, states.aws, await putMachines(released, states.aws, known))
     for (const resource of released.all('AWS::Lambda::Function')) {
-      const sandboxes = createSandboxes(functionOf(released, resource, door.endpoint))
+      const sandboxes = createSandboxes({ ...functionOf(released, resource, door.endpoint), time })
       const name = String(resource.properties.FunctionName)
       const before = functions.get(name)
       if (before !== undefined) replaced.push(before)

@@ -1,3 +1,11 @@
+/** What a sandbox is started with. */
+export interface SandboxData {
+  readonly index: string
+  readonly streams: boolean
+  /** How far its clock is ahead, where the test has a time of its own (virtual-time.ts). */
+  readonly ahead?: SharedArrayBuffer | undefined
+}
+
 /** To a sandbox: one invocation. */
 export interface ToSandbox {
   readonly event: unknown

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { subscribe } from 'node:diagnostics_channel'
 import { parentPort, workerData } from 'node:worker_threads'
 import { installLambdaRuntime } from '../emulators/lambda-runtime.ts'
-import type { FromSandbox, ToSandbox } from './sandbox-messages.ts'
+import type { FromSandbox, SandboxData, ToSandbox } from './sandbox-messages.ts'
+import { installVirtualTime } from './virtual-time.ts'
 
 /**
  * One sandbox of one function: loads its bundle with nothing but its own environment, then serves one invocation at a
@@ -10,7 +11,8 @@ import type { FromSandbox, ToSandbox } from './sandbox-messages.ts'
  * last one.
  */
 const runtime = installLambdaRuntime()
-const { index, streams } = workerData as { readonly index: string; readonly streams: boolean }
+const { index, streams, ahead } = workerData as SandboxData
+if (ahead !== undefined) installVirtualTime(ahead)
 const { handler } = await import(index)
 
 let answers = 0

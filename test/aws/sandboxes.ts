@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import type { FromSandbox, ToSandbox } from './sandbox-messages.ts'
+import type { FromSandbox, SandboxData, ToSandbox } from './sandbox-messages.ts'
+import type { VirtualTime } from './virtual-time.ts'
 
 /** A function as the template describes it. */
 export interface FunctionTemplate {
@@ -14,6 +15,8 @@ export interface FunctionTemplate {
   readonly env: Readonly<Record<string, string>>
   readonly timeoutMs: number
   readonly streams: boolean
+  /** The time of the test, where it has one. */
+  readonly time?: VirtualTime | undefined
 }
 
 export interface Sandboxes {
@@ -21,8 +24,10 @@ export interface Sandboxes {
   invoke(event: unknown, listen?: (message: FromSandbox) => void): Promise<unknown>
   /** The next invocation whose event fits ends with its sandbox after that many answers of AWS. */
   crash(fits: (event: unknown) => boolean, afterAnswers: number): void
-  /** How many sandboxes were started, how many crashed, and how many invocations there were. */
-  readonly counts: { readonly started: number; readonly crashed: number; readonly invoked: number }
+  /** How many sandboxes were started, how many crashed, how many invocations there were, and how long the longest took. */
+  readonly counts: Readonly<Record<'started' | 'crashed' | 'invoked' | 'longest_ms', number>>
+  /** Invocations that have begun and not ended, those that wait for a sandbox among them. */
+  underWay(): number
   readonly logs: readonly string[]
   close(): Promise<void>
 }
@@ -39,7 +44,9 @@ export function createSandboxes(template: FunctionTemplate): Sandboxes {
   const all = new Set<Worker>()
   const waiting: (() => void)[] = []
   const crashes: { readonly fits: (event: unknown) => boolean; readonly after: number }[] = []
-  const counts = { started: 0, crashed: 0, invoked: 0 }
+  const counts = { started: 0, crashed: 0, invoked: 0, longest_ms: 0 }
+  const now = template.time?.clock.now ?? Date.now
+  let underWay = 0
   const logs: string[] = []
   let turns = 0
   const take = async () => {
@@ -58,10 +65,13 @@ export function createSandboxes(template: FunctionTemplate): Sandboxes {
   }
   return {
     counts,
+    underWay: () => underWay,
     logs,
     crash: (fits, after) => crashes.push({ fits, after }),
     async invoke(event, listen = () => {}) {
       counts.invoked += 1
+      underWay += 1
+      const began = now()
       try {
         const worker = await take()
         const planned = crashes.findIndex(({ fits }) => fits(event))
@@ -72,6 +82,8 @@ export function createSandboxes(template: FunctionTemplate): Sandboxes {
         if ('error' in served) throw served.error
         return JSON.parse(served.text)
       } finally {
+        underWay -= 1
+        counts.longest_ms = Math.max(counts.longest_ms, now() - began)
         turns -= 1
         waiting.shift()?.()
       }
@@ -89,13 +101,13 @@ function functionError(name: string, message: string, stack = ''): Error {
   return Object.assign(new Error(message), { name, stack })
 }
 
-async function startWorker({ index, env, streams }: FunctionTemplate, logs: string[]): Promise<Worker> {
+async function startWorker({ index, env, streams, time }: FunctionTemplate, logs: string[]): Promise<Worker> {
   // A disk of its own.
   const TMPDIR = mkdtempSync(join(tmpdir(), 'sluice-sandbox-'))
   const worker = new Worker(new URL('./sandbox-worker.ts', import.meta.url), {
     // A bundle is compiled once in a run of tests: of two thousand starts each takes a third of a second without.
     env: { ...env, TMPDIR, NODE_COMPILE_CACHE: join(process.env.SLUICE_TEST_SHARED ?? TMPDIR, 'compiled') },
-    workerData: { index, streams },
+    workerData: { index, streams, ahead: time?.ahead } satisfies SandboxData,
     execArgv: [],
     stdout: true,
     stderr: true,
