@@ -35,6 +35,7 @@ export interface Produced {
     /** Of a step: what it wrote, and what it came to as it was told. */
     readonly log?: StepLog | undefined
     readonly outcome_ref?: string | undefined
+    readonly tainted?: true
   }
 }
 

@@ -3,7 +3,7 @@ import { Fault } from '../../shared/errors.ts'
 import { researchBlockOutputs } from '../../shared/research/payloads/result.ts'
 import { checkOutputs, childOutputSources } from '../../shared/runs/block-outputs.ts'
 import { NOTHING, plus } from '../../shared/runs/budget.ts'
-import type { StoredValue } from '../../shared/runs/event.ts'
+import type { RunEvent, StoredValue } from '../../shared/runs/event.ts'
 import { foldRun } from '../../shared/runs/fold-run.ts'
 import type { Head, RunState } from '../../shared/runs/head.ts'
 import { PHASE, readOrdinal } from '../../shared/runs/lane.ts'
@@ -122,7 +122,8 @@ type ParentBlock = Extract<Block, { mode: 'dag' | 'research' }>
 /** Folds the events of an ended child: its outcome, the outputs its parent's block takes, and what its calls cost. */
 async function readChild(world: World, run: RunKey, block: ParentBlock): Promise<ChildEnd> {
   const { meta, dag } = await readPinned(world, run)
-  const fold = foldRun(await allEvents(world, run))
+  const events = await allEvents(world, run)
+  const fold = foldRun(events)
   const read = () =>
     block.mode === 'dag'
       ? blockValues(world, run, fold, childOutputSources(block, dag))
@@ -137,9 +138,15 @@ async function readChild(world: World, run: RunKey, block: ParentBlock): Promise
     ...spentBy(fold),
     finish_reason: fold.state,
     note: `child run ${run.run_id}`,
+    ...(events.some(isTainted) ? { tainted: true as const } : {}),
   }
   const latency_ms = Math.max(0, Date.parse(fold.ended_at ?? '') - Date.parse(fold.started_at ?? ''))
   return { dag_name, fold, values, facts, latency_ms }
+}
+
+/** An agent of it had read what others wrote. */
+function isTainted(event: RunEvent): boolean {
+  return event.type === 'block:output' && event.data.tainted === true
 }
 
 async function answerValues(world: World, { tenant }: RunKey, { stage }: RunFold, ports: readonly string[]) {

@@ -22,6 +22,7 @@ import { pinTools } from '../runs/pin-tools.ts'
 import { prepareResearchRun, RESEARCH_DEADLINE_SEC } from '../runs/prepare-research-run.ts'
 import { prepareStartValues } from '../runs/start-values.ts'
 import { advanceLane, failBlockOnFault } from './advance.ts'
+import { isFedTainted } from './agents/taint.ts'
 import { type Failure, toFailure } from './attempt-outcome.ts'
 import { type BlockCall, type BlockInputs, childRunKey, wasClaimedWithChild } from './block-call.ts'
 import { type BlockReport, reportBlock, reportRecorded, retryBlock } from './block-report.ts'
@@ -114,7 +115,11 @@ async function startChild(
   { binding_ref, ...order }: ClaimedOrder,
 ): Promise<BlockReport> {
   const { world, run, block, epoch, head } = call
-  const bound = binding_ref === undefined ? {} : { binding_ref }
+  const isTainted = call.acting?.call?.tainted ?? (await isFedTainted(call, block))
+  const bound = {
+    ...(binding_ref === undefined ? {} : { binding_ref }),
+    ...(isTainted ? { tainted: true as const } : {}),
+  }
   const link = { run_id: run.run_id, block_id: block.id, epoch, attempt, ...bound }
   const { created } = await createRun(call.storage.given, {
     ...order,

@@ -158,11 +158,12 @@ export async function keepWaivedArtifacts(call: BlockCall, attempt: number, outc
 
 /** Its files are artifacts of the run from here on; those of an attempt that returned nothing stay objects. */
 async function keepArtifacts(
-  { world, run, block, epoch, item }: BlockCall,
+  { world, run, block, epoch, item, acting }: BlockCall,
   attempt: number,
   { artifacts }: StepOutcome,
 ): Promise<void> {
-  const passed = { ...(epoch === 0 ? {} : { epoch }), ...(item === undefined ? {} : { item }) }
+  const place = { ...(epoch === 0 ? {} : { epoch }), ...(item === undefined ? {} : { item }) }
+  const passed = { ...place, ...(acting?.call?.tainted === true ? { tainted: true as const } : {}) }
   for (const { name, ref, sha256: hash, bytes, media_type = mediaType(name) } of artifacts) {
     const own = item === undefined ? name : numbered(name, item)
     await world.runs.putArtifact(run, {

@@ -321,7 +321,7 @@ function warns(block: Block | undefined, gate: string): boolean {
 
 /** What a projection keeps of a block:output beside its values. */
 export function outputOrigin(output: EventData<'block:output'>): OutputOrigin {
-  const { provider, model, params_hash, prompt_hash, finish_reason, raw_ref } = output
+  const { provider, model, params_hash, prompt_hash, finish_reason, raw_ref, tainted } = output
   const raw = raw_ref === undefined ? {} : { raw_ref }
-  return { provider, model, params_hash, prompt_hash, finish_reason, ...raw }
+  return { provider, model, params_hash, prompt_hash, finish_reason, ...raw, ...(tainted && { tainted }) }
 }

@@ -24,6 +24,8 @@ export interface ToolCall {
   readonly n: number
   readonly tool: ToolUse
   readonly asked: AskedCall
+  /** The agent had read what others wrote, or the tool is theirs: what it writes is too. */
+  readonly tainted: boolean
   /** With what a person changed of them. */
   readonly args: Readonly<Record<string, Json>>
   /** Items of the calls of its turn that are child runs, this one among them if it is. */

@@ -8,6 +8,10 @@ import type { AskedCall, TurnRecord } from './turn-record.ts'
 export interface CallEnd {
   readonly text: string
   readonly is_error: boolean
+  /** It was not made: the words are ours, or a person's. */
+  readonly refused?: true
+  /** What it gave was written by others, whatever tool gave it. */
+  readonly tainted?: true
 }
 
 /** A turn that has ended, with its number. */
@@ -53,10 +57,15 @@ function isUntrusted(acting: Acting, tool: string): boolean {
   return toolNamed(acting, tool)?.untrusted ?? true
 }
 
-const NO_END: CallEnd = { text: 'It did not end.', is_error: true }
+/** An error in the words of the tool is of the tool as well. */
+function isTheirs(acting: Acting, tool: string, { refused, tainted }: CallEnd): boolean {
+  return refused !== true && (tainted === true || isUntrusted(acting, tool))
+}
+
+const NO_END: CallEnd = { text: 'It did not end.', is_error: true, refused: true }
 
 function toolMessage(acting: Acting, { id, tool }: AskedCall, end: CallEnd = NO_END): Message {
-  const isData = isUntrusted(acting, tool) && !end.is_error
+  const isData = isTheirs(acting, tool, end)
   return { role: 'tool', id, tool, text: isData ? framed(tool, end.text) : end.text, is_error: end.is_error }
 }
 
@@ -79,7 +88,7 @@ export function isTainted(acting: Acting, turns: readonly PastTurn[], ends: Read
   return turns.some(({ turn, record }) =>
     record.calls.some(({ tool }, index) => {
       const end = ends.get(callItem(turn, index + 1))
-      return isUntrusted(acting, tool) && end !== undefined && !end.is_error
+      return end !== undefined && isTheirs(acting, tool, end)
     }),
   )
 }

@@ -119,6 +119,7 @@ const ArtifactSchema = z.strictObject({
   block_id: text,
   attempt: count,
   from_run: text.optional().describe('The earlier run that wrote it, of a run that continues one'),
+  tainted: z.literal(true).optional().describe('A tool of an agent wrote it that had read what others wrote'),
   href: text,
 })
 

@@ -109,6 +109,8 @@ export const ParentSchema = z.strictObject({
   epoch: count,
   attempt: count,
   binding_ref: text.optional(),
+  /** An agent that had read what others wrote began this run, or fed what did. */
+  tainted: z.exactOptional(z.literal(true)),
 })
 
 /** What an event of each type holds. How it changes a run and what it says to people is its row in event-types.ts. */
@@ -191,6 +193,8 @@ const DATA = {
     log: StepLogSchema.optional(),
     /** What a step came to, as whoever ran it told it (shared/steps/step-order.ts). */
     outcome_ref: text.optional(),
+    /** An agent that calls tools made it, and had read what others wrote; of a call: what it gave is of such an agent. */
+    tainted: z.exactOptional(z.literal(true)),
   }),
   'block:gate': z.strictObject({
     gate: text,

@@ -69,7 +69,7 @@ export type AskedNote = Pick<EventData<'block:asked'>, 'approval_id' | 'about' |
 /** What a block:output says of the call behind its values, but for what that cost. */
 export type OutputOrigin = Pick<
   EventData<'block:output'>,
-  'provider' | 'model' | 'params_hash' | 'prompt_hash' | 'finish_reason' | 'raw_ref'
+  'provider' | 'model' | 'params_hash' | 'prompt_hash' | 'finish_reason' | 'raw_ref' | 'tainted'
 >
 
 /** The items of a foreach block, fixed when it began: what they work with lies in the object store. */
@@ -165,6 +165,8 @@ export interface ArtifactItem {
   readonly item?: number
   /** The run that wrote it, where that is an earlier one. */
   readonly from_run?: string
+  /** A tool of an agent wrote it that had read what others wrote. */
+  readonly tainted?: true
 }
 
 /**

@@ -31,6 +31,8 @@ export interface ParentLink {
   readonly attempt: number
   /** What that block was claimed with, where a question of this run, or one before it, binds more than this run. */
   readonly binding_ref?: string
+  /** An agent that had read what others wrote began this run, or fed what did. */
+  readonly tainted?: true
 }
 
 /** How a run is judged (docs/goal-gates.md); without a contract the goal gate is skipped. */

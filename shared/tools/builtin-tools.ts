@@ -18,6 +18,8 @@ export interface BuiltinTool {
 export interface BuiltinAnswer {
   readonly text: string
   readonly structured?: Json
+  /** It holds what an agent wrote that had read what others wrote. */
+  readonly tainted?: true
 }
 
 /** What of an answer a model is shown at once: it may ask for the next part. */

@@ -89,6 +89,8 @@ function call(name: CalledBuiltin, args: Readonly<Record<string, Json>>, more: P
     epoch: 0,
     attempt: 1,
     signal,
+    tainted: false,
+    isTainted: async () => false,
     ...more,
   })
 }

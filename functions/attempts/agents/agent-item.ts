@@ -33,10 +33,15 @@ export async function openAgentItem(call: BlockCall, whole: ActingBlock): Promis
   }
   const tool = toolNamed(whole.agent.acting, asked.tool) ?? unknownTool(asked.tool)
   const made = await callToMake(call, { whole, record, n, tool, asked })
+  const tainted = record.tainted || tool.untrusted
   return {
     ...call,
     block: callBlock(whole, tool, made),
-    acting: { whole, turn, call: { n, tool, asked, args: made.args, children: childCalls(whole, turn, record) } },
+    acting: {
+      whole,
+      turn,
+      call: { n, tool, asked, tainted, args: made.args, children: childCalls(whole, turn, record) },
+    },
   }
 }
 

@@ -19,6 +19,7 @@ import { attemptFeedback } from '../bounce.ts'
 import { fallbackFacts, openCandidates } from '../fallback.ts'
 import { begunItems } from '../inputs.ts'
 import { readPast, readRounds } from './read-rounds.ts'
+import { isFedTainted } from './taint.ts'
 
 /** One turn: the model is shown everything so far, and its answer, with the calls it asks for, is the turn's record. */
 export async function dispatchTurn(call: BlockCall, acting: ActingItem, dispatch: Dispatch): Promise<Produced> {
@@ -56,7 +57,7 @@ export async function dispatchTurn(call: BlockCall, acting: ActingItem, dispatch
   }
   const record = recordOf(answer, {
     told,
-    tainted: isTainted(agent.acting, turns, ends),
+    tainted: isTainted(agent.acting, turns, ends) || (await isFedTainted(call, whole)),
     called: callsOf(turns),
   })
   return { values: { [TURN_PORT]: record }, problems: [], facts }

@@ -33,6 +33,10 @@ export interface BuiltinCall {
   readonly attempt: number
   readonly item?: number | undefined
   readonly signal: AbortSignal
+  /** The agent that calls had read what others wrote. */
+  readonly tainted: boolean
+  /** Whether one that had wrote this file. */
+  isTainted(file: ArtifactItem): Promise<boolean>
 }
 
 /**
@@ -159,15 +163,21 @@ async function readArtifact(
   call: BuiltinCall,
 ): Promise<BuiltinAnswer> {
   const item = await findArtifact(name, call)
+  const taint = await taintOf(item, call)
   const bytes = await call.world.objects.get(call.run.tenant, item.ref)
   const decoded = decodeText(bytes)
-  if (!('text' in decoded)) return { text: `[${item.name}: ${item.media_type}, ${item.bytes} bytes, no text]` }
+  if (!('text' in decoded))
+    return { text: `[${item.name}: ${item.media_type}, ${item.bytes} bytes, no text]`, ...taint }
   const { text } = decoded
   const part = text.slice(offset, offset + limit).toWellFormed()
   const end = offset + part.length
-  if (end >= text.length && offset === 0) return { text: part }
+  if (end >= text.length && offset === 0) return { text: part, ...taint }
   const more = end >= text.length ? 'the end' : `ask for offset ${end}`
-  return { text: `${part}\n[characters ${offset} to ${end} of ${text.length}; ${more}]` }
+  return { text: `${part}\n[characters ${offset} to ${end} of ${text.length}; ${more}]`, ...taint }
+}
+
+async function taintOf(item: ArtifactItem, call: BuiltinCall): Promise<Pick<BuiltinAnswer, 'tainted'>> {
+  return (await call.isTainted(item)) ? { tainted: true } : {}
 }
 
 async function findArtifact(name: string, { world, run }: Pick<BuiltinCall, 'world' | 'run'>): Promise<ArtifactItem> {
@@ -182,12 +192,13 @@ async function findArtifact(name: string, { world, run }: Pick<BuiltinCall, 'wor
 
 async function writeArtifact(
   { name, text, media_type }: BuiltinArguments<'artifact.write'>,
-  { world, run, block_id, epoch, attempt, item, signal }: BuiltinCall,
+  { world, run, block_id, epoch, attempt, item, signal, tainted }: BuiltinCall,
 ): Promise<BuiltinAnswer> {
   const object = await world.objects.put(run.tenant, new TextEncoder().encode(text))
   signal.throwIfAborted()
   // Its own name, whatever item wrote it: the calls of an agent are one author.
-  const passed = { ...(epoch === 0 ? {} : { epoch }), ...(item === undefined ? {} : { item }) }
+  const place = { ...(epoch === 0 ? {} : { epoch }), ...(item === undefined ? {} : { item }) }
+  const passed = { ...place, ...(tainted ? { tainted } : {}) }
   const kept = { name, ...object, media_type: media_type ?? mediaType(name), block_id, attempt, ...passed }
   await world.runs.putArtifact(run, kept)
   return { text: `Wrote ${name}, ${object.bytes} bytes.` }
@@ -200,17 +211,16 @@ async function queryOwnTable(args: BuiltinArguments<'table.query'>, call: Builti
     throw new Fault('InvalidInput', 'tool_arguments', `Cannot call "table.query": it names ${seen}; name one.`)
   }
   const name = artifact ?? input ?? ''
-  const source = artifact === undefined ? await inputTable(name, call) : await artifactTable(name, call)
-  return queryTable(
-    { name, source, format: formatOfEnding(name.slice(name.lastIndexOf('.') + 1).toLowerCase()) },
-    question,
-    call,
-  )
+  const { source, taint } =
+    artifact === undefined ? { source: await inputTable(name, call), taint: {} } : await artifactTable(name, call)
+  const format = formatOfEnding(name.slice(name.lastIndexOf('.') + 1).toLowerCase())
+  return { ...(await queryTable({ name, source, format }, question, call)), ...taint }
 }
 
-async function artifactTable(name: string, call: BuiltinCall): Promise<Json> {
+async function artifactTable(name: string, call: BuiltinCall) {
   const item = await findArtifact(name, call)
-  return tableText(name, await call.world.objects.get(call.run.tenant, item.ref))
+  const source = tableText(name, await call.world.objects.get(call.run.tenant, item.ref))
+  return { source, taint: await taintOf(item, call) }
 }
 
 async function inputTable(name: string, { inputs: read, world, run }: BuiltinCall): Promise<Json> {

@@ -55,7 +55,7 @@ async function endOf(
 async function producedOf(
   call: BlockCall,
   whole: ActingBlock,
-  { text, finish_reason }: TurnRecord,
+  { text, finish_reason, tainted }: TurnRecord,
   attempt: number,
   values: BlockInputs['values'],
 ): Promise<Produced> {
@@ -71,6 +71,7 @@ async function producedOf(
     tokens_in: 0,
     tokens_out: 0,
     finish_reason,
+    ...(tainted ? { tainted } : {}),
   }
   return { ...read, ...(await storeAnswersInFiles(call, dispatch, read.values)), facts }
 }

@@ -99,16 +99,21 @@ export async function readPast(
   return { turns, ends }
 }
 
-async function endOfCall(call: BlockCall, { state, outputs = {}, failure }: BlockProjection): Promise<CallEnd> {
+/** Codes of calls that were not made; a gate behind a call may quote what came back. */
+const NOT_MADE: ReadonlySet<string> = new Set(['pre_gate_failed', 'ask_rejected', 'ask_expired', 'agent_stopped'])
+
+async function endOfCall(call: BlockCall, { state, outputs = {}, failure, made }: BlockProjection): Promise<CallEnd> {
   if (state !== 'completed') {
-    return { text: failure?.reason ?? `The call was ${state}.`, is_error: true }
+    const refused = failure === undefined || NOT_MADE.has(failure.code) ? { refused: true as const } : {}
+    return { text: failure?.reason ?? `The call was ${state}.`, is_error: true, ...refused }
   }
+  const theirs = made?.tainted === true ? { tainted: true as const } : {}
   const values = await readPortValues(call.world, call.run.tenant, outputs)
   const inputs = Object.fromEntries(
     Object.keys(values).map((port) => [port, { type: 'json' as const, required: false }]),
   )
   const told = await toldValues({ ...call, block: { ...call.block, inputs } }, values)
-  return { text: shortened(wordsOf(told.values)), is_error: false }
+  return { text: shortened(wordsOf(told.values)), is_error: false, ...theirs }
 }
 
 /** Characters of one result that a model is shown. */

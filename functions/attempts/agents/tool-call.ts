@@ -3,9 +3,10 @@ import type { ToolUse } from '../../../shared/dag/dag.ts'
 import { Fault } from '../../../shared/errors.ts'
 import { checkOutputs } from '../../../shared/runs/block-outputs.ts'
 import { ordinal, PHASE, readOrdinal } from '../../../shared/runs/lane.ts'
+import type { ArtifactItem } from '../../../shared/runs/run-store-items.ts'
 import { sha256 } from '../../../shared/text/hash.ts'
 import { canonicalJson, type Json } from '../../../shared/text/json.ts'
-import { isBuiltinTool } from '../../../shared/tools/builtin-tools.ts'
+import { type BuiltinAnswer, isBuiltinTool } from '../../../shared/tools/builtin-tools.ts'
 import type { McpResult } from '../../../shared/tools/mcp-port.ts'
 import { readMcpUse } from '../../../shared/tools/settings.ts'
 import { readOwnProjection } from '../../record/projections.ts'
@@ -15,19 +16,20 @@ import { begunItems, readStoredInputs } from '../inputs.ts'
 import { isOnce } from '../lost-step.ts'
 import { questionAnswer } from '../question.ts'
 import { type BuiltinCall, type CalledBuiltin, callBuiltin } from './builtin-tools.ts'
+import { isTaintedFile } from './taint.ts'
 
 /** A call that a function makes itself: of a server's tool, or of one of ours. */
 export async function dispatchToolCall(call: BlockCall, acting: ActingItem, dispatch: Dispatch): Promise<Produced> {
   const { tool, args } = requireToolCall(acting)
   if (isOnce(call.block)) await beginWork(call, dispatch.attempt)
   const made = await makeCall(call, acting, dispatch)
-  const { values, problems } = checkOutputs(made, call.block.outputs)
+  const { values, problems } = checkOutputs(made.values, call.block.outputs)
   const hash = sha256(canonicalJson(args))
   const facts = { provider: 'tool', model: tool.use, params_hash: hash, prompt_hash: tool.pin?.hash ?? hash }
   return {
     values,
     problems,
-    facts: { ...facts, tokens_in: 0, tokens_out: 0, usd_micros: 0, finish_reason: 'returned' },
+    facts: { ...facts, tokens_in: 0, tokens_out: 0, usd_micros: 0, finish_reason: 'returned', ...made.taint },
   }
 }
 
@@ -36,13 +38,14 @@ function requireToolCall({ call, whole }: ActingItem): ToolCall {
   throw new Fault('Bug', 'no_such_item', `A turn of block "${whole.id}" is no call of a tool.`)
 }
 
-async function makeCall(
-  call: BlockCall,
-  acting: ActingItem,
-  { attempt, values, signal }: Dispatch,
-): Promise<Readonly<Record<string, Json>>> {
+interface Made {
+  readonly values: Readonly<Record<string, Json>>
+  readonly taint?: Pick<Produced['facts'], 'tainted'>
+}
+
+async function makeCall(call: BlockCall, acting: ActingItem, { attempt, values, signal }: Dispatch): Promise<Made> {
   const { tool } = requireToolCall(acting)
-  if (tool.use === 'ask_person') return questionAnswer(call)
+  if (tool.use === 'ask_person') return { values: await questionAnswer(call) }
   if (tool.kind === 'builtin')
     return answerOf(await callBuiltin(builtinName(tool), values, ownCall(call, acting, attempt, signal)))
   const { server, tool: name } = readMcpUse(tool.use)
@@ -57,8 +60,13 @@ async function makeCall(
   return answerOf(result)
 }
 
-function answerOf({ text, structured }: Pick<McpResult, 'text' | 'structured'>): Readonly<Record<string, Json>> {
-  return { text, ...(structured === undefined ? {} : { structured }) }
+function answerOf({
+  text,
+  structured,
+  tainted,
+}: Pick<McpResult, 'text' | 'structured'> & Pick<BuiltinAnswer, 'tainted'>): Made {
+  const values = { text, ...(structured === undefined ? {} : { structured }) }
+  return tainted === true ? { values, taint: { tainted } } : { values }
 }
 
 function builtinName({ use }: ToolUse): CalledBuiltin {
@@ -67,13 +75,19 @@ function builtinName({ use }: ToolUse): CalledBuiltin {
 }
 
 /** Puts that do not fit into the run's room are refused. */
-function ownCall(call: BlockCall, { whole }: ActingItem, attempt: number, signal: AbortSignal): BuiltinCall {
+function ownCall(
+  call: BlockCall,
+  { whole, call: made }: ActingItem,
+  attempt: number,
+  signal: AbortSignal,
+): BuiltinCall {
   const { storage, run, block, epoch, item } = call
   const inputs = async () => {
     const begun = await begunItems({ ...call, block: whole, item: undefined })
     return begun === undefined ? {} : (await readStoredInputs(call, begun.inputs_ref)).values
   }
-  return { world: storage.bounded, run, inputs, block_id: block.id, epoch, attempt, item, signal }
+  const taint = { tainted: made?.tainted === true, isTainted: (file: ArtifactItem) => isTaintedFile(call, file) }
+  return { world: storage.bounded, run, inputs, block_id: block.id, epoch, attempt, item, signal, ...taint }
 }
 
 /** From here on the call may have had an effect: told before it is made. */
