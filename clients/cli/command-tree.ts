@@ -60,7 +60,8 @@ const EXIT_CODES = `
 Target: --url, else --stack, else SLUICE_URL, else http://127.0.0.1:4040.
 SLUICE_TOKEN is sent as bearer token.
 Exit codes: 0 ok, 1 failed run or refused, 2 usage, 3 run ended partial or
-blocked, 4 an answer has unsupported sentences, 100 a check failed.`
+blocked, 4 an answer has unsupported sentences, 100 a check failed,
+130 stopped by Ctrl-C.`
 
 /**
  * Before a command that talks to a server: a deployment named by --stack, or one whose address is API Gateway's and that

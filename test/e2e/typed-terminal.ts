@@ -6,6 +6,8 @@ interface Typing {
   readonly env: Readonly<Record<string, string>>
   /** Keys, each once the terminal shows the words before them. */
   readonly types: readonly (readonly [words: string, keys: string])[]
+  /** Told all that is shown by then, each time there is more. */
+  shows?(shown: string): void
 }
 
 /** Keys as a terminal sends them. */
@@ -13,7 +15,7 @@ export const CTRL_C = '\u0003'
 export const CTRL_D = '\u0004'
 
 /** Runs a program on a terminal of 100 columns on which somebody types: its exit code, and all that was shown. */
-export async function typeOnTerminal(command: readonly string[], { cwd, env, types }: Typing) {
+export async function typeOnTerminal(command: readonly string[], { cwd, env, types, shows }: Typing) {
   const child = spawn('python3', ['-c', PROGRAM, JSON.stringify({ command, types })], {
     cwd,
     env: { ...process.env, TERM: 'xterm-256color', CI: '', ...env },
@@ -22,6 +24,7 @@ export async function typeOnTerminal(command: readonly string[], { cwd, env, typ
   let shown = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     shown += text
+    shows?.(shown)
   })
   const [code] = await once(child, 'close')
   return { code: Number(code), shown: shown.replaceAll('\r\n', '\n') }

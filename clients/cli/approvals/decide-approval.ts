@@ -6,7 +6,8 @@ import type { RestartMode } from '../../../shared/runs/head.ts'
 import type { Json } from '../../../shared/text/json.ts'
 import { callApi, commandLine, type Target } from '../server/api.ts'
 import type { Approval } from '../server/approval-schema.ts'
-import { fetchRun } from '../server/fetch-run.ts'
+import type { View } from '../server/event-stream.ts'
+import { fetchRun, type RunAnswer } from '../server/fetch-run.ts'
 import { count } from '../terminal/format.ts'
 import { requireConfirmation } from '../terminal/prompts.ts'
 import { Refused } from '../terminal/refused.ts'
@@ -45,7 +46,7 @@ export async function showAndDecide(session: Session, target: Target, given: Yes
 
 const QUESTION = { approve: 'Approve?', waive: 'Waive what failed?', reject: 'Reject?' } as const
 
-interface DecisionToSend {
+export interface DecisionToSend {
   readonly approval: Pick<Approval, 'approval_id' | 'digest'>
   /** `waive`: the yes to a question about failed gates. */
   readonly decision: 'approve' | 'reject' | 'waive'
@@ -70,7 +71,7 @@ const DecidedSchema = z.looseObject({
 export type Decided = z.infer<typeof DecidedSchema>
 
 /** Decides one approval, bound to what was shown by its digest; somebody else's earlier decision is a 409. */
-function sendDecision(target: Target, runId: string, sent: DecisionToSend): Promise<Decided> {
+export function sendDecision(target: Target, runId: string, sent: DecisionToSend): Promise<Decided> {
   const { approval, by, ...decision } = sent
   const request = {
     params: { path: { run_id: runId } },
@@ -78,6 +79,15 @@ function sendDecision(target: Target, runId: string, sent: DecisionToSend): Prom
     body: { approval_id: approval.approval_id, digest: approval.digest, ...decision },
   }
   return callApi(target, DecidedSchema, (api) => api.POST('/api/dag/runs/{run_id}/approvals', request))
+}
+
+/** The type of each value that may be changed: a call of an agent has arguments that no document declares. */
+export function editTypes(
+  { dag }: RunAnswer,
+  { block_id, edit_types }: Approval,
+): Readonly<Record<string, { readonly type: string }>> {
+  if (edit_types === undefined) return dag.blocks.find(({ id }) => id === block_id)?.inputs ?? {}
+  return Object.fromEntries(Object.entries(edit_types).map(([port, type]) => [port, { type }]))
 }
 
 interface Said {
@@ -119,7 +129,8 @@ export async function approveOrExplain(
   session: Session,
   target: Target,
   how: How,
-  { event, note }: { readonly event: RunEvent; readonly note: (text: string) => void },
+  event: RunEvent,
+  { note }: View,
 ): Promise<void> {
   if (event.type !== 'approval:requested') return
   const { run_id, block_id, data } = event
@@ -147,7 +158,7 @@ async function approveByOption(
   session: Session,
   target: Target,
   { run_id, block_id, data }: Extract<RunEvent, { readonly type: 'approval:requested' }>,
-  note: (text: string) => void,
+  note: View['note'],
 ): Promise<void> {
   const approval = chooseApproval(await fetchRun(target, run_id), { approval: data.approval_id })
   const decided = await sendDecision(target, run_id, { approval, decision: 'approve', by: 'cli --yes' })

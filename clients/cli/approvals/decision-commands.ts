@@ -1,14 +1,13 @@
 import { type Command, type CommandOptions, Option } from 'commander'
 import { RESTART_MODES, type RestartMode } from '../../../shared/runs/head.ts'
 import { chooseTarget } from '../server/api.ts'
-import type { Approval } from '../server/approval-schema.ts'
-import { fetchRun, type RunAnswer } from '../server/fetch-run.ts'
+import { fetchRun } from '../server/fetch-run.ts'
 import { readEdits } from '../terminal/input-values.ts'
 import { type TargetOptions, withTargetOptions } from '../terminal/options.ts'
 import { requireTerminalOrYes } from '../terminal/prompts.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText } from '../terminal/text.ts'
-import { decidedLine, rejectionFields, showAndDecide } from './decide-approval.ts'
+import { decidedLine, editTypes, rejectionFields, showAndDecide } from './decide-approval.ts'
 import { chooseApproval, questionWithWarnings } from './question-lines.ts'
 
 /** The answers to an approval. */
@@ -56,12 +55,6 @@ async function approve(session: Session, runId: string, options: ApproveOptions)
   }
   const decided = await showAndDecide(session, target, { runId, approval, decision: 'approve', lines, yes, json, more })
   session.say(json ? jsonText(decided, 2) : decidedLine('approve', decided, `block ${block_id} of ${runId}`))
-}
-
-/** A call of an agent has arguments that no document declares. */
-function editTypes({ dag }: RunAnswer, { block_id, edit_types }: Approval) {
-  if (edit_types === undefined) return dag.blocks.find(({ id }) => id === block_id)?.inputs ?? {}
-  return Object.fromEntries(Object.entries(edit_types).map(([port, type]) => [port, { type }]))
 }
 
 interface RejectOptions extends TargetOptions {

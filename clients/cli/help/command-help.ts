@@ -118,14 +118,19 @@ const PLACE_HELP: Readonly<Record<string, CommandHelp>> = {
   },
 }
 
-const RUN_ENDED = { 1: 'the run failed or was cancelled.', 3: 'the run ended partial or blocked.' }
+const RUN_ENDED = {
+  1: 'the run failed or was cancelled.',
+  3: 'the run ended partial or blocked.',
+  130: 'stopped by Ctrl-C: it says how to go on.',
+}
 const STARTED =
   'the answer of the start: {run_id, dag_name, dag_hash, blocks, edges, links}; with --watch or --yes the run as it ended, as `run status --json`.'
 
 /** Commands about runs and what people are asked, by their words. */
 const RUN_HELP: Readonly<Record<string, CommandHelp>> = {
   'run start': {
-    prints: 'the run id and how to follow it; with --watch its progress, how it ended, outputs and artifacts.',
+    prints:
+      'the run id and how to follow it; with --watch its progress, how it ended, outputs and artifacts. On a terminal it asks there what the run asks. With --quiet the one value the run was made for as it is, or one JSON object of several.',
     json: STARTED,
     exits: RUN_ENDED,
     examples: [
@@ -167,10 +172,11 @@ const RUN_HELP: Readonly<Record<string, CommandHelp>> = {
     examples: ['run artifact RUN greeting.md', 'run artifact RUN greeting.md -o greeting.md'],
   },
   'run watch': {
-    prints: 'on a terminal the run, redrawn in place; elsewhere a line an event; then how it ended.',
+    prints:
+      'on a terminal the run, redrawn in place, and what it asks; elsewhere a line an event, of more than ten items a line a minute with their count; then how it ended.',
     json: 'the events, one a line, until the run ends.',
     exits: RUN_ENDED,
-    examples: ['run watch RUN', 'run watch RUN --json'],
+    examples: ['run watch RUN', 'run watch RUN --json', 'run watch RUN --quiet'],
   },
   'run events': {
     prints: 'a line an event: seq, time since the start, block, what happened.',

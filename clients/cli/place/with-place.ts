@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Target } from '../server/api.ts'
-import { Refused } from '../terminal/refused.ts'
+import { type ExitCode, Refused } from '../terminal/refused.ts'
 import { readLogin } from './local-login.ts'
 import { type LocalPlace, type PlaceOptions, startPlace } from './local-place.ts'
 
@@ -21,8 +21,9 @@ export async function withPlace<T>(options: PlaceOptions, use: (place: OpenPlace
   const { url, dataDir } = place
   const stopped = new AbortController()
   const kept = `What the run has done is kept in ${dataDir}: \`sluice start\` with that data folder goes on with it.`
-  const stop = (code: string, why: string) => stopped.abort(new Refused({ code, detail: `${why} ${kept}` }))
-  const interrupt = () => stop('interrupted', 'Stopped here.')
+  const stop = (code: string, why: string, exitCode: ExitCode = 1) =>
+    stopped.abort(new Refused({ code, detail: `${why} ${kept}` }, { exitCode }))
+  const interrupt = (signal: NodeJS.Signals) => stop('interrupted', 'Stopped here.', signal === 'SIGINT' ? 130 : 1)
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   for (const signal of signals) process.on(signal, interrupt)
   void place.ended.then((code) => stop('place_died', `The local place ended by itself with code ${code}.`))

@@ -66,10 +66,14 @@ export function eventLine(
 ): string | undefined {
   if (eventRow(event)?.quiet === true) return undefined
   const words = `${eventWords(event, SAY)}${feedback === undefined ? '' : `: ${feedback}`}`
-  const at = durationWords(Date.parse(event.at) - start).padStart(9)
   const place = item === undefined ? (event.item === undefined ? '' : `[${event.item}]`) : ` ${item}`
   const block = event.block_id === undefined ? '' : `${event.block_id}${place}: `
-  return oneLine(`${block}${words}`).replace(/^/, `${at}  `)
+  return timedLine(event, start, oneLine(`${block}${words}`))
+}
+
+/** A line after the time of an event since the start of its run. */
+export function timedLine({ at }: Pick<RunEvent, 'at'>, start: number, line: string): string {
+  return `${durationWords(Date.parse(at) - start).padStart(9)}  ${line}`
 }
 
 const SAY: Say = { bytes: sizeWords, duration: durationWords, moment: (at) => at, usd: usdWords }

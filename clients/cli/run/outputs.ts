@@ -7,7 +7,7 @@ import { count, sizeWords } from '../terminal/format.ts'
 import { type TargetOptions, withTargetOptions } from '../terminal/options.ts'
 import { Refused } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
-import { cut, jsonText, plainText } from '../terminal/text.ts'
+import { cut, jsonText, oneLine, plainText } from '../terminal/text.ts'
 
 export function addOutput(parent: Command, session: Session, hidden?: CommandOptions): void {
   withTargetOptions(parent.command('output', hidden).description('values of the outputs of a completed block'))
@@ -82,6 +82,28 @@ function textLines(value: unknown): readonly string[] {
 export function sinkBlocks({ dag: { blocks } }: RunAnswer): readonly RunAnswer['dag']['blocks'][number][] {
   const waitedFor = new Set(blocks.flatMap(({ upstream }) => upstream))
   return blocks.filter(({ id, outputs }) => !waitedFor.has(id) && Object.keys(outputs).length > 0)
+}
+
+/**
+ * What a run was made for, alone: the one value as it is, or one JSON object of several. How a run ended that did not
+ * complete is told on stderr.
+ */
+export async function sayResult(session: Session, target: Target, answer: RunAnswer): Promise<void> {
+  const { run_id, state, reason } = answer.run
+  if (state !== 'completed') session.warn(oneLine(`Run ${run_id} ${state}${reason === undefined ? '' : `: ${reason}`}`))
+  const done = sinkBlocks(answer).filter(({ id, mode }) => mode !== 'approval' && isDone(answer, id))
+  const found = await Promise.all(done.map(({ id }) => fetchOutputs(target, run_id, id).catch(noneToShow)))
+  const values = found.flatMap((one) =>
+    one === undefined
+      ? []
+      : Object.entries({ ...one.outputs, ...one.refs }).map(([port, value]) => [one.block_id, port, value] as const),
+  )
+  const [first] = values
+  if (first === undefined) return
+  if (values.length === 1) return session.say(textLines(first[2]).map(plainText).join('\n'))
+  const blocks = new Map<string, Record<string, unknown>>()
+  for (const [block, port, value] of values) blocks.set(block, { ...blocks.get(block), [port]: value })
+  session.say(jsonText(Object.fromEntries(blocks), 2))
 }
 
 /** What the run's sink blocks wrote as text, for the end of a watched run: `more` is the command that shows all. */

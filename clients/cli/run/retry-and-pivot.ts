@@ -16,6 +16,7 @@ interface RetryOptions extends TargetOptions {
   readonly contextJson?: string
   readonly dag?: string
   readonly watch?: true
+  readonly quiet?: true
   readonly yes?: true
 }
 
@@ -35,6 +36,7 @@ export function addRetry(parent: Command, session: Session, hidden?: CommandOpti
     .option('--context-json <file>', 'other free values, from a JSON file with one object')
     .option('--dag <file>', 'an edited document; its unchanged blocks are taken over')
     .option('--watch', 'follow it to its end')
+    .option('--quiet', 'follow it to its end, and print its result alone')
     .option('--yes', 'approve what it asks, without a person; follows it too')
     .action((runId: string, options: RetryOptions) => retry(session, runId, options))
 }
@@ -43,8 +45,9 @@ async function retry(session: Session, runId: string, options: RetryOptions): Pr
   const target = chooseTarget(session, options.url)
   const body = await requestOf(target, runId, options)
   const request: Ask = (api) => api.POST('/api/dag/runs/{run_id}/retry', { params: { path: { run_id: runId } }, body })
-  const how = { request, json: options.json === true, yes: options.yes === true }
-  if (options.watch === true || how.yes) process.exitCode = (await startAndWatch(session, target, how)).exitCode
+  const how = { request, json: options.json === true, quiet: options.quiet === true, yes: options.yes === true }
+  if (options.watch === true || how.quiet || how.yes)
+    process.exitCode = (await startAndWatch(session, target, how)).exitCode
   else await startOnly(session, target, how)
 }
 
@@ -80,6 +83,7 @@ interface PivotOptions extends TargetOptions {
   readonly input?: readonly string[]
   readonly feedback?: string
   readonly watch?: true
+  readonly quiet?: true
   readonly yes?: true
 }
 
@@ -93,6 +97,7 @@ export function addPivot(parent: Command, session: Session, hidden?: CommandOpti
     ])
     .option('--feedback <text>', 'what the next attempt is told besides')
     .option('--watch', 'follow it to its end')
+    .option('--quiet', 'follow it to its end, and print its result alone')
     .option('--yes', 'approve what it asks, without a person; follows it too')
     .action((runId: string, options: PivotOptions) => pivot(session, runId, options))
 }
@@ -106,7 +111,8 @@ async function pivot(session: Session, runId: string, options: PivotOptions): Pr
     ...(feedback !== undefined && { feedback }),
   }
   const request: Ask = (api) => api.POST('/api/dag/runs/{run_id}/pivot', { params: { path: { run_id: runId } }, body })
-  const how = { request, json: options.json === true, yes: options.yes === true }
-  if (options.watch === true || how.yes) process.exitCode = (await startAndWatch(session, target, how)).exitCode
+  const how = { request, json: options.json === true, quiet: options.quiet === true, yes: options.yes === true }
+  if (options.watch === true || how.quiet || how.yes)
+    process.exitCode = (await startAndWatch(session, target, how)).exitCode
   else await startOnly(session, target, how)
 }

@@ -16,12 +16,12 @@ import { addLog } from './log.ts'
 import { addOutput } from './outputs.ts'
 import { addRecord } from './record.ts'
 import { addPivot, addRetry } from './retry-and-pivot.ts'
+import { addWatch } from './start-and-watch.ts'
 import type { RunStartOptions } from './start-document.ts'
 import { addStatus } from './status.ts'
 import { addRelease, addStop } from './stop-and-release.ts'
 import { addTranscript } from './transcript.ts'
 import { addVerify } from './verify.ts'
-import { addWatch } from './watch.ts'
 
 /** `sluice run ..`; all but `start` and `graph` are also there without `run`, which the help does not repeat. */
 export function addRun(parent: Command, session: Session): void {
@@ -83,6 +83,7 @@ function addRunStart(run: Command, session: Session): void {
       ),
     )
     .option('--watch', 'follow it to its end')
+    .option('--quiet', 'follow it to its end, and print its result alone')
     .option('--yes', 'approve what it asks, without a person; follows it too')
     .action(async (given: string | undefined, options: RunStartOptions) => {
       const { startDocument } = await import('./start-document.ts')

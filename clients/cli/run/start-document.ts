@@ -23,6 +23,7 @@ export interface RunStartOptions extends TargetOptions {
   readonly failFast?: true
   readonly deadlineSec?: number
   readonly watch?: true
+  readonly quiet?: true
   readonly yes?: true
 }
 
@@ -37,6 +38,7 @@ export async function startDocument(
   const how = {
     request: requestOf(chosen, { ...options, input }),
     json: options.json === true,
+    quiet: options.quiet === true,
     yes: options.yes === true,
   }
   if (how.yes && chosen.dag !== undefined) requireOneVote(chosen.dag, session.settings.command)
@@ -45,7 +47,8 @@ export async function startDocument(
   }
   const target = chooseTarget(session, options.url)
   if (!target.named && !(await isServerThere(target))) await runInside(session, chosen, how)
-  else if (options.watch === true || how.yes) process.exitCode = (await startAndWatch(session, target, how)).exitCode
+  else if (options.watch === true || how.quiet || how.yes)
+    process.exitCode = (await startAndWatch(session, target, how)).exitCode
   else await startOnly(session, target, how)
 }
 
@@ -56,11 +59,12 @@ export async function startDocument(
 async function inputPairs(
   session: Session,
   { dag }: ChosenDocument,
-  { input: pairs = [], contextJson, continue: continues, example, json, yes }: RunStartOptions,
+  { input: pairs = [], contextJson, continue: continues, example, json, quiet, yes }: RunStartOptions,
 ): Promise<readonly string[]> {
   if (dag === undefined || continues !== undefined) return pairs
   const { context } = requestFiles({ ...(contextJson !== undefined && { contextJson }) })
-  if (example !== undefined) for (const line of takenDefaults(dag, { pairs, context })) session.warn(line)
+  if (example !== undefined && quiet !== true)
+    for (const line of takenDefaults(dag, { pairs, context })) session.warn(line)
   if (json === true || yes === true) return pairs
   return [...pairs, ...(await askForMissing(session, dag, { pairs, context }))]
 }
@@ -97,7 +101,7 @@ async function runInside(session: Session, { body, errors = [] }: ChosenDocument
   // An example finds the agents and gates it needs where a folder says nothing of its own.
   const example = 'example' in body && !existsSync('sluice.yaml')
   await withPlace({ port: 0, example, logs: session.settings.logs }, async ({ target, dataDir, signal }) => {
-    const inside = { dataDir, artifactsDir: join(dataDir, 'artifacts') }
+    const inside = { dataDir, artifactsDir: join(dataDir, 'artifacts'), example }
     process.exitCode = (await startAndWatch(session, target, { ...how, signal, inside })).exitCode
   })
 }

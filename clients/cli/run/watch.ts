@@ -1,73 +1,41 @@
-import type { Command, CommandOptions } from 'commander'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import { foldRun } from '../../../shared/runs/fold-run.ts'
 import type { RunFold } from '../../../shared/runs/run-fold.ts'
 import { agentItemNames, agentItemWords, readAgentItem } from '../../../shared/runs/turns-and-calls.ts'
 import { shownPrice } from '../../../shared/runs/usage-cost.ts'
-import { chooseTarget, commandLine, type Target } from '../server/api.ts'
-import { type Delta, followEvents } from '../server/event-stream.ts'
+import type { Target } from '../server/api.ts'
+import { type Delta, followEvents, type View } from '../server/event-stream.ts'
 import { fetchRun, type RunAnswer } from '../server/fetch-run.ts'
 import { count, durationWords } from '../terminal/format.ts'
-import { type TargetOptions, withTargetOptions } from '../terminal/options.ts'
 import { type Frame, redraw } from '../terminal/redraw.ts'
 import { type ExitCode, Refused } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
-import { cut, jsonText, oneLine } from '../terminal/text.ts'
-import { artifactLines } from './artifacts.ts'
-import { eventLine } from './events.ts'
-import { failedLogLines } from './log.ts'
-import { sinkTexts } from './outputs.ts'
+import { cut, oneLine } from '../terminal/text.ts'
+import { eventLine, timedLine } from './events.ts'
 import { renderRun } from './render-run.ts'
 import { endedCallLine } from './transcript.ts'
 
-export function addWatch(parent: Command, session: Session, hidden?: CommandOptions): void {
-  withTargetOptions(
-    parent.command('watch', hidden).description('follow a run to its end; --json prints an event a line'),
-  )
-    .argument('<run-id>')
-    .action((runId: string, options: TargetOptions) => watch(session, runId, options))
-}
-
-async function watch(session: Session, runId: string, options: TargetOptions): Promise<void> {
-  const target = chooseTarget(session, options.url)
-  if (options.json !== true) {
-    const ended = await watchRun(session, target, { runId })
-    const more = (block: string) => commandLine(session, target, `run output ${runId} ${block}`)
-    const logs = failedLogLines(ended, (words) => commandLine(session, target, words))
-    const left = [...(await sinkTexts(target, ended, more)), ...(await artifactLines(session, target, runId))]
-    for (const line of [endWords(ended), ...logs, ...left]) session.say(line)
-    process.exitCode = runExitCode(ended.run.state)
-    return
-  }
-  let last = ''
-  for await (const event of followEvents(target, { runId })) {
-    last = event.type
-    await session.write(`${jsonText(event)}\n`)
-  }
-  process.exitCode = runExitCode(last.slice('run:'.length))
-}
-
 interface Watch {
   readonly runId: string
-  /** Shows nothing. */
-  readonly quiet?: boolean
+  /** Shows nothing; what is noted goes to stderr with `notes`, else nowhere. */
+  readonly quiet?: { readonly notes: boolean } | undefined
   readonly signal?: AbortSignal
-  /** Called for each event after it is shown; the next one waits for it. `note` prints lines above the view. */
-  onEvent?(event: RunEvent, note: (text: string) => void): Promise<void> | void
+  /** Called for each event after it is shown; the next one waits for it. */
+  onEvent?(event: RunEvent, view: View): Promise<void> | void
 }
 
 /** Follows a run to its end and answers how it is then: on a terminal redrawn in place, elsewhere a line an event. */
 export async function watchRun(session: Session, target: Target, watch: Watch): Promise<RunAnswer> {
   const { runId, signal } = watch
-  const screen = openScreen(session, await fetchRun(target, runId), watch.quiet === true)
+  const screen = openScreen(session, await fetchRun(target, runId), watch.quiet)
   const names = agentItemNames()
   try {
     const follow = { runId, onDelta: screen.hear, ...(signal && { signal }) }
     for await (const event of followEvents(target, follow)) {
       const name = names(event)
       screen.show(event, name)
-      if (watch.quiet !== true && isEndOfCall(event, name)) screen.note(await callLineOf(target, event))
-      await watch.onEvent?.(event, screen.note)
+      if (watch.quiet === undefined && isEndOfCall(event, name)) screen.note(await callLineOf(target, event))
+      await watch.onEvent?.(event, screen)
     }
   } finally {
     screen.close()
@@ -92,34 +60,53 @@ async function callLineOf(target: Target, { run_id, block_id = '', item = 0 }: R
   }
 }
 
-interface Screen {
+interface Screen extends View {
   /** `name`: of an agent's turn or call. */
   show(event: RunEvent, name: string | undefined): void
   /** What a model says meanwhile. */
   readonly hear: (delta: Delta) => void
-  note(text: string): void
   close(): void
 }
 
-function openScreen(session: Session, answer: RunAnswer, quiet: boolean): Screen {
-  if (quiet) return { show() {}, hear() {}, note() {}, close() {} }
-  return session.live ? liveScreen(session, answer) : plainScreen(session, answer)
+function openScreen(session: Session, answer: RunAnswer, quiet: Watch['quiet']): Screen {
+  if (quiet === undefined) return session.live ? liveScreen(session, answer) : plainScreen(session, answer)
+  return { show() {}, hear() {}, note: quiet.notes ? session.warn : () => {}, hold: () => () => {}, close() {} }
 }
 
 /** Of a call one line says all of these when it has ended. */
 const OF_A_CALL: ReadonlySet<string> = new Set(['block:started', 'block:output', ...CALL_ENDS])
 
 function plainScreen(session: Session, { run }: RunAnswer): Screen {
+  const fanOuts = openFanOuts()
+  const { say, hold } = holdable(session.say)
   return {
     show(event, item) {
       if (item !== undefined && OF_A_CALL.has(event.type) && readAgentItem(event.item ?? 0).call !== undefined) return
-      const line = eventLine(event, Date.parse(run.started_at ?? event.at), { item })
-      if (line !== undefined) session.say(line)
+      const counted = fanOuts.lineOf(event)
+      const start = Date.parse(run.started_at ?? event.at)
+      const line = counted === undefined ? eventLine(event, start, { item }) : timedLine(event, start, counted)
+      if (counted !== '' && line !== undefined) say(line)
     },
     // A log has what was recorded.
     hear() {},
-    note: session.say,
+    note: say,
+    hold,
     close() {},
+  }
+}
+
+/** Lines that come while it is held are said, in their order, when it is let go. */
+function holdable(say: (text: string) => void): Pick<Screen, 'hold'> & { say(text: string): void } {
+  let held: string[] | undefined
+  return {
+    say: (text) => (held === undefined ? say(text) : void held.push(text)),
+    hold() {
+      held ??= []
+      return () => {
+        for (const text of held ?? []) say(text)
+        held = undefined
+      }
+    },
   }
 }
 
@@ -128,8 +115,10 @@ function liveScreen(session: Session, answer: RunAnswer): Screen {
   let drawn: Frame = { lines: [], columns: 0 }
   let news: RunEvent[] = []
   let fold = foldRun([])
+  let held: string[] | undefined
   const voices = openVoices()
   const draw = (above = '') => {
+    if (held !== undefined) return void (above !== '' && held.push(above))
     fold = foldRun(news, fold)
     news = []
     const { columns, rows } = session.size()
@@ -148,6 +137,17 @@ function liveScreen(session: Session, answer: RunAnswer): Screen {
     },
     hear: voices.hear,
     note: draw,
+    // What is drawn stays where it is: what is asked stands below it, and below that it is drawn anew.
+    hold() {
+      draw()
+      held ??= []
+      return () => {
+        const above = held?.join('\n')
+        held = undefined
+        drawn = { lines: [], columns: 0 }
+        draw(above)
+      }
+    },
     close() {
       clearInterval(timer)
       draw()
@@ -181,6 +181,59 @@ function openVoices() {
         return cut(`${start}${words.length > room ? `…${words.slice(-room)}` : words}`, columns)
       }),
   }
+}
+
+/** Lists longer than this get no line an item: one with a count says how far each is. */
+const LONG_LIST = 10
+/** Between two such lines of one list, by the time of its events. */
+const COUNT_EVERY_MS = 60_000
+
+interface FanOut {
+  readonly block: string
+  readonly count: number
+  ended: number
+  failed: number
+  /** When it was last told, ms. */
+  told: number
+}
+
+/** Items of long lists, counted as they end. */
+export function openFanOuts() {
+  const lists = new Map<string, FanOut>()
+  return {
+    /** What to say of an event instead of its own words; empty: nothing. Undefined: it is of no long list. */
+    lineOf(event: RunEvent): string | undefined {
+      const { type, block_id = '', item, at } = event
+      if (item === undefined) {
+        if (type === 'block:started') lists.set(block_id, fanOutOf(block_id, event.data.items, at))
+        return undefined
+      }
+      const list = lists.get(block_id)
+      return list === undefined || list.count <= LONG_LIST ? undefined : countLine(list, event)
+    },
+  }
+}
+
+/** Of an agent nobody knows how much it will do, and each call is worth a line. */
+function fanOutOf(
+  block: string,
+  items: { readonly count: number; readonly turn?: number | undefined } | undefined,
+  at: string,
+): FanOut {
+  const isList = items !== undefined && items.turn === undefined
+  return { block, count: isList ? items.count : 0, ended: 0, failed: 0, told: Date.parse(at) }
+}
+
+/** Each minute, and when the last one has ended. */
+function countLine(list: FanOut, { type, at }: RunEvent): string {
+  if (!CALL_ENDS.has(type)) return ''
+  list.ended += 1
+  if (type === 'block:failed') list.failed += 1
+  const now = Date.parse(at)
+  if (list.ended < list.count && now - list.told < COUNT_EVERY_MS) return ''
+  list.told = now
+  const failed = list.failed === 0 ? '' : `, ${list.failed} failed`
+  return oneLine(`${list.block}: ${list.ended}/${count(list.count, 'item')}${failed}`)
 }
 
 /** The run as it is now: what GET run said once (blocks in document order, their tries) and what its events tell since. */

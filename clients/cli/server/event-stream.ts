@@ -122,16 +122,24 @@ function mayPass(error: unknown): boolean {
   return error.reason.code === 'no_server' || error.status === 429 || (error.status ?? 0) >= 500
 }
 
-type OnEvent = (event: RunEvent, note: (text: string) => void) => Promise<void> | void
+/** What a watched run is shown on. */
+export interface View {
+  /** Prints lines above what is redrawn. */
+  note(text: string): void
+  /** Shows nothing until the function it answers is called: somebody is asked meanwhile. */
+  hold(): () => void
+}
+
+type OnEvent = (event: RunEvent, view: View) => Promise<void> | void
 
 /** The same for the events of child runs too, while they run: what a child asks is answered like what its parent asks. */
 export function followChildren(target: Target, onEvent: OnEvent, signal?: AbortSignal): OnEvent {
-  const each: OnEvent = async (event, note) => {
-    await onEvent(event, note)
+  const each: OnEvent = async (event, view) => {
+    await onEvent(event, view)
     const child = event.type === 'block:started' ? event.data.child : undefined
     if (child === undefined || signal?.aborted === true) return
-    followChild(target, child, (one) => each(one, note), signal).catch((error: unknown) => {
-      if (signal?.aborted !== true) note(oneLine(`Child run ${child} cannot be followed: ${String(error)}`))
+    followChild(target, child, (one) => each(one, view), signal).catch((error: unknown) => {
+      if (signal?.aborted !== true) view.note(oneLine(`Child run ${child} cannot be followed: ${String(error)}`))
     })
   }
   return each

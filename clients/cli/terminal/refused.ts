@@ -18,8 +18,8 @@ export interface InputIssue {
   readonly column?: unknown
 }
 
-/** 1 failed run or refused, 2 usage, 3 run ended partial or blocked, 4 an answer has unsupported sentences, 100 a check failed. */
-export type ExitCode = 0 | 1 | 2 | 3 | 4 | 100
+/** 1 failed run or refused, 2 usage, 3 run ended partial or blocked, 4 an answer has unsupported sentences, 100 a check failed, 130 Ctrl-C. */
+export type ExitCode = 0 | 1 | 2 | 3 | 4 | 100 | 130
 
 /** Ends a command with a message for people and an exit code. */
 export class Refused extends Error {
