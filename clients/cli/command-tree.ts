@@ -13,6 +13,7 @@ import { addMcp } from './mcp/mcp-command.ts'
 import { addConsole } from './place/console.ts'
 import { addDoctor } from './place/doctor.ts'
 import { findLogin } from './place/local-login.ts'
+import { findProjectPlace, type ProjectPlace } from './place/project-place.ts'
 import { addSlack } from './place/slack-commands.ts'
 import { addStart } from './place/start.ts'
 import { addToken } from './place/token-commands.ts'
@@ -21,7 +22,8 @@ import { addInit, addNew } from './project/project-commands.ts'
 import { addResearch } from './research/research-commands.ts'
 import { addRun } from './run/run-commands.ts'
 import { addEvent } from './run/send-event.ts'
-import type { TargetOptions } from './terminal/options.ts'
+import { chooseTarget } from './server/api.ts'
+import { onlyReads, type TargetOptions } from './terminal/options.ts'
 import { type Refused, usageError } from './terminal/refused.ts'
 import type { Session } from './terminal/session.ts'
 
@@ -57,7 +59,9 @@ function width(): number {
 }
 
 const EXIT_CODES = `
-Target: --url, else --stack, else SLUICE_URL, else http://127.0.0.1:4040.
+Target: --url, else --stack, else SLUICE_URL, else the place of this folder: as
+it told where it listens, else the port in sluice.yaml, else 4040. Without one,
+what only reads runs (list, status, output, verify ..) reads the data folder.
 SLUICE_TOKEN is sent as bearer token.
 Exit codes: 0 ok, 1 failed run or refused, 2 usage, 3 run ended partial or
 blocked, 4 an answer has unsupported sentences, 100 a check failed,
@@ -76,16 +80,30 @@ async function prepareTarget(session: Session, command: Command): Promise<void> 
   for (const name of ['stack', 'profile', 'region'] as const) delete options[name]
   if (stack !== undefined && given !== undefined)
     throw usageError('Cannot use --stack and --url together: one says where.')
-  const { settings } = session
-  const url = given ?? settings.url
+  const url = given ?? session.settings.url
   const named = [stack, profile, region].some((option) => option !== undefined)
-  if (!named && !(url !== undefined && settings.token === undefined && GATEWAY_HOST.test(url))) {
-    const login = await findLogin(url)
-    if (login !== undefined) session.login = login
-    return
-  }
+  if (!named && !isGateway(session, url)) return await prepareLocal(session, command, url)
   const { openSignedTarget } = await import('./aws/signed-target.ts')
   session.signed = await openSignedTarget({ stack, url, profile, region })
+}
+
+function isGateway({ settings }: Session, url: string | undefined): boolean {
+  return url !== undefined && settings.token === undefined && GATEWAY_HOST.test(url)
+}
+
+async function prepareLocal(session: Session, command: Command, url: string | undefined): Promise<void> {
+  const place = await findProjectPlace()
+  session.place = place
+  const login = findLogin(url ?? place.url, place.dataDir)
+  if (login !== undefined) session.login = login
+  if (url === undefined && onlyReads(command)) await openFolder(session, place)
+}
+
+/** Without a server a command that only reads has the data folder itself. */
+async function openFolder(session: Session, place: ProjectPlace): Promise<void> {
+  const { openReadingPlace } = await import('./place/reading-place.ts')
+  const reading = await openReadingPlace(session, chooseTarget(session), place)
+  if (reading !== undefined) session.reading = reading
 }
 
 type Writable = { -readonly [Name in keyof TargetOptions]: TargetOptions[Name] }

@@ -1,13 +1,14 @@
 import { CommanderError } from 'commander'
 import { commandTree } from './command-tree.ts'
 import { Refused, reasonLines } from './terminal/refused.ts'
-import { openSession } from './terminal/session.ts'
+import { openSession, type Session } from './terminal/session.ts'
 
 /** Runs one command line (as `process.argv` has it) and answers the exit code of the process. */
 export async function runCommandLine(argv: readonly string[]): Promise<number> {
   let command = 'sluice'
+  let session: Session | undefined
   try {
-    const session = openSession()
+    session = openSession()
     command = session.settings.command
     const { stands_in } = session.settings
     // Every path of every command is meant from there, also those of the place it starts.
@@ -16,6 +17,8 @@ export async function runCommandLine(argv: readonly string[]): Promise<number> {
     return Number(process.exitCode ?? 0)
   } catch (error) {
     return exitCodeOf(error, command)
+  } finally {
+    await session?.reading?.close()
   }
 }
 

@@ -7,7 +7,7 @@ import { readSettings } from './settings.ts'
 
 /**
  * The process `sluice start` runs: `node infra/local/main.ts [--port N] [--data-dir DIR] [--inputs-dir DIR]
- * [--example] [--login]`. It prints ONE JSON line when it serves: {"ready":true,"url","pid","data_dir"}, where callers need
+ * [--example] [--login] [--reads] [--inside]`. It prints ONE JSON line when it serves: {"ready":true,"url","pid","data_dir"}, where callers need
  * tokens also "login" and "first_tokens", their files, and with --login "console_url" and "login_file"; or, with exit code
  * 1, {"ready":false,"error":{"code","message"}}. SIGINT and SIGTERM end it cleanly, a second one at once;
  * so does the end of a parent that gave it a channel, however that ended: no port and folder are held for nobody.
@@ -15,10 +15,12 @@ import { readSettings } from './settings.ts'
 async function main(): Promise<void> {
   // Files of the data folder, those of SQLite and the index too, are their owner's alone.
   process.umask(0o077)
-  const { settings, verbose, keys, login: asks } = readSettings(process.argv.slice(2), process.env, process.cwd())
-  const place = await openPlace(settings, { listen: true, log: createLog(verbose), keys, login: asks })
+  const read = readSettings(process.argv.slice(2), process.env, process.cwd())
+  const { settings, verbose, ...options } = read
+  const place = await openPlace(settings, { ...options, listen: true, log: createLog(verbose) })
   stopOnSignal(place)
-  const { auth, data_dir } = settings
+  const { data_dir } = settings
+  const auth = options.reads ? undefined : settings.auth
   const secret = place.opened === undefined ? {} : { login: 'secret' }
   const login = auth === undefined ? secret : { login: auth.mode, first_tokens: firstTokenFiles(settings) }
   say({ ready: true, url: place.url, pid: process.pid, data_dir, ...login, ...place.opened })

@@ -1,6 +1,7 @@
 import {
   chmodSync,
   closeSync,
+  existsSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -11,6 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import type { Principal } from '../../shared/auth/principal.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Clock, Log } from '../../shared/ports/host.ts'
 import type { Provider } from '../../shared/providers/provider.ts'
@@ -19,6 +21,7 @@ import type { World } from '../../shared/world.ts'
 import { assembleLocalWorld } from './assemble-world.ts'
 import { createLog, systemClock } from './clock-and-log.ts'
 import { commitsDone, openDatabase, storeFault } from './database.ts'
+import type { Host } from './host.ts'
 import { localPrincipal, removeLoginSecrets } from './login.ts'
 import { missingKeys } from './ports-with-keys.ts'
 import { type ServedPlace, servePlace } from './server.ts'
@@ -27,6 +30,13 @@ import { startSweeps } from './sweep.ts'
 export interface PlaceOptions {
   /** Serve HTTP on settings.port. Default: in-process only. */
   readonly listen?: boolean
+  /**
+   * The folder is only looked at, by one command: no run goes on, nothing is swept, and nobody else finds the place. Whose
+   * folder it is may read it, whatever login the settings ask for.
+   */
+  readonly reads?: boolean
+  /** It ends with the one command it is for: others may look there, and start nothing there. */
+  readonly inside?: boolean
   /** Every call is asked for a secret this start makes. Default: only a login of the settings is asked for. */
   readonly login?: boolean
   readonly clock?: Clock
@@ -78,9 +88,10 @@ async function openSteps(
 ): Promise<Omit<Place, 'close'>> {
   const { clock = systemClock, log = createLog(false), providers = {}, keys = new Map(), sweep_ms = 1_000 } = options
   const principal = localPrincipal()
-  const settings = withLocalPeople(given, principal)
+  const reads = options.reads === true
+  const settings = withLocalPeople(reads ? withoutLogin(given) : given, principal)
   makeFolder(settings.data_dir)
-  undone(lockFolder(settings.data_dir))
+  undone(lockFolder(settings.data_dir, reads))
   removeLoginSecrets(settings.data_dir)
   const db = openDatabase(settings.data_dir, settings.durability)
   undone(async () => {
@@ -97,19 +108,37 @@ async function openSteps(
   const server = options.listen === true ? await servePlace(served) : undefined
   if (server !== undefined) undone(() => server.close())
   address.url = settings.public_url ?? server?.url ?? address.url
+  if (reads) return { world, ...servedAt(server), invoke: callerOf(host, principal) }
+  if (server !== undefined) undone(tellAddress(settings.data_dir, server.url, options.inside === true))
   for (const words of missingKeys(settings, keys)) log.error(words)
   const resumed = await engine.resume()
   log.info('place opened', { url: server?.url, data_dir: settings.data_dir, runs_resumed: resumed })
   const sweep = () => host.invoke('sweep', {})
   const clear = () => host.invoke('clear-machines', {})
   if (sweep_ms > 0) undone(startSweeps({ ms: sweep_ms, sweep, clear, settings, db, clock, log }))
-  return {
-    world,
-    ...(server === undefined ? {} : { url: server.url }),
-    ...(server?.opened === undefined ? {} : { opened: server.opened }),
-    invoke: (name, payload, signal) =>
-      host.invoke(name, payload, signal === undefined ? { principal } : { principal, signal }),
-  }
+  return { world, ...servedAt(server), invoke: callerOf(host, principal) }
+}
+
+function withoutLogin({ auth: _, ...settings }: Settings): Settings {
+  return { ...settings, port: 0 }
+}
+
+function servedAt(server: ServedPlace | undefined): Pick<Place, 'url' | 'opened'> {
+  if (server === undefined) return {}
+  return { url: server.url, ...(server.opened === undefined ? {} : { opened: server.opened }) }
+}
+
+function callerOf(host: Host, principal: Principal): Place['invoke'] {
+  return (name, payload, signal) =>
+    host.invoke(name, payload, signal === undefined ? { principal } : { principal, signal })
+}
+
+/** Where commands in its project look for this place first, whatever port it was given. Answers how to take it back. */
+function tellAddress(dataDir: string, url: string, inside: boolean): () => void {
+  const file = join(dataDir, 'address')
+  const text = JSON.stringify({ url, pid: process.pid, ...(inside ? { inside } : {}) })
+  writeFileSync(file, `${text}\n`, { mode: 0o600 })
+  return () => rmSync(file, { force: true })
 }
 
 function makeFolder(dir: string): void {
@@ -138,7 +167,7 @@ function closeToOthers(dir: string): void {
 }
 
 /** The folder may hold somebody's other files too: those stay as they are. */
-const OWN_FILES = /^(sluice\.db|index[\w.-]*\.db|lock|first-token|login-)/
+const OWN_FILES = /^(sluice\.db|index[\w.-]*\.db|lock|address|first-token|login-)/
 
 function closeAll(dir: string): void {
   chmodSync(dir, 0o700)
@@ -153,25 +182,30 @@ function closeAll(dir: string): void {
  * One process a data folder. `lock` is an empty SQLite file held with an exclusive lock of the operating system: it
  * goes away with the process however that ends, so there is no stale lock to judge and a reused pid deceives nobody.
  * `lock.pid` beside it only names the holder for the refusal (Fault Conflict folder_in_use). Answers the release. Another
- * file in its place is a Fault of the store: not_our_database, store_unavailable.
+ * file in its place is a Fault of the store: not_our_database, store_unavailable. Who only reads leaves no name: that is
+ * over soon, and waited for.
  */
-function lockFolder(dataDir: string): () => void {
+function lockFolder(dataDir: string, reads: boolean): () => void {
   const file = join(dataDir, 'lock')
   const pidFile = join(dataDir, 'lock.pid')
-  const lock = locked(file, (cause) => inUse(dataDir, pidFile, cause))
-  writeFileSync(pidFile, String(process.pid), { mode: 0o600 })
+  const lock = locked(file, existsSync(pidFile) ? 0 : READING_MS, (cause) => inUse(dataDir, pidFile, cause))
+  if (reads) rmSync(pidFile, { force: true })
+  else writeFileSync(pidFile, String(process.pid), { mode: 0o600 })
   return () => {
     rmSync(pidFile, { force: true })
     lock.close()
   }
 }
 
-function locked(file: string, inUse: (cause: unknown) => Fault): DatabaseSync {
+/** What is waited for a holder without a name: it reads, or has just begun. */
+const READING_MS = 5_000
+
+function locked(file: string, waitMs: number, inUse: (cause: unknown) => Fault): DatabaseSync {
   let lock: DatabaseSync | undefined
   try {
     closeSync(openSync(file, 'a', 0o600))
     lock = new DatabaseSync(file)
-    lock.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE')
+    lock.exec(`PRAGMA busy_timeout = ${waitMs}; PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE`)
     return lock
   } catch (cause) {
     lock?.close()

@@ -17,6 +17,10 @@ interface PlaceSettings {
   readonly verbose: boolean
   /** Callers need what the start makes (--login). */
   readonly login: boolean
+  /** Its data folder is only looked at (--reads). */
+  readonly reads: boolean
+  /** It is for one command (--inside). */
+  readonly inside: boolean
   /** Values of the environment variables that `providers.*.key.env` and `slack` name, and of no others. */
   readonly keys: ReadonlyMap<string, string>
 }
@@ -44,7 +48,8 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, cw
   }
   const { SLUICE_LOG, ...keys } = readEnv(env, keyNames(settings))
   const held = Object.entries(keys).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  return { settings, verbose: SLUICE_LOG === 'info', login: args.login === true, keys: new Map(held) }
+  const { login = false, reads = false, inside = false } = args
+  return { settings, verbose: SLUICE_LOG === 'info', login, reads, inside, keys: new Map(held) }
 }
 
 /** Nothing here is out of reach of whoever runs this place: an anchor would claim what it cannot hold (docs/adr/0067). */
@@ -93,6 +98,8 @@ const ArgsSchema = z.strictObject({
   'inputs-dir': z.string().min(1, 'a folder').optional(),
   example: z.boolean().optional(),
   login: z.boolean().optional(),
+  reads: z.boolean().optional(),
+  inside: z.boolean().optional(),
 })
 
 function readArgs(argv: readonly string[]): z.output<typeof ArgsSchema> {
@@ -105,7 +112,15 @@ function readArgs(argv: readonly string[]): z.output<typeof ArgsSchema> {
 function splitArgs(argv: readonly string[]): unknown {
   const text = { type: 'string' } as const
   const flag = { type: 'boolean' } as const
-  const options = { port: text, 'data-dir': text, 'inputs-dir': text, example: flag, login: flag } as const
+  const options = {
+    port: text,
+    'data-dir': text,
+    'inputs-dir': text,
+    example: flag,
+    login: flag,
+    reads: flag,
+    inside: flag,
+  } as const
   try {
     return { ...parseArgs({ args: [...argv], options, strict: true }).values }
   } catch (cause) {
@@ -114,7 +129,7 @@ function splitArgs(argv: readonly string[]): unknown {
 }
 
 function badArgument(seen: string, cause?: unknown): Fault {
-  const message = `Cannot start the place: ${seen}. Allowed: --port N, --data-dir DIR, --inputs-dir DIR, --example, --login.`
+  const message = `Cannot start the place: ${seen}. Allowed: --port N, --data-dir DIR, --inputs-dir DIR, --example, --login, --reads, --inside.`
   return new Fault('InvalidInput', 'bad_argument', message, { cause })
 }
 

@@ -107,7 +107,7 @@ describe('runs on a server', () => {
   test('an artifact is listed with the command that prints it, and written where it is wanted', async () => {
     writeFileSync(join(folder, 'note file.yaml'), NOTE)
     const watched = await cli('run', 'start', 'note file.yaml', '--input', 'body=hello', '--watch')
-    const listed = /^Artifact out\/note\.md \(.*\): sluice (run artifact \S+ \S+) --url/m.exec(watched.out)?.[1] ?? ''
+    const listed = /^Artifact out\/note\.md \(.*\): sluice (run artifact \S+ \S+)$/m.exec(watched.out)?.[1] ?? ''
     expect(watched.out).toMatch(/run of note-file started/)
     expect((await cli(...listed.split(' '))).out).toBe('hello')
     expect(await cli(...listed.split(' '), '-o', 'copy.md')).toMatchObject({

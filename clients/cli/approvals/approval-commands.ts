@@ -7,7 +7,7 @@ import type { paths } from '../../api/schema.generated.ts'
 import { callApi, chooseTarget, commandLine, type Target } from '../server/api.ts'
 import { ApprovalSchema } from '../server/approval-schema.ts'
 import { count, durationWords } from '../terminal/format.ts'
-import { type TargetOptions, wholeNumber, withTargetOptions } from '../terminal/options.ts'
+import { type TargetOptions, wholeNumber, withReadingOptions, withTargetOptions } from '../terminal/options.ts'
 import { requireTerminalOrYes } from '../terminal/prompts.ts'
 import { Refused, usageError } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
@@ -33,7 +33,7 @@ interface ListOptions extends TargetOptions {
 
 function addApprovalsList(parent: Command, session: Session): void {
   const status = new Option('--status <status>', 'open ones, those decided, expired or cancelled, or all')
-  withTargetOptions(parent.command('list').description('what people are asked over all runs, longest waiting first'))
+  withReadingOptions(parent.command('list').description('what people are asked over all runs, longest waiting first'))
     .addOption(status.choices(['pending', 'decided', 'all']).default('pending'))
     .option('--limit <n>', 'at most this many, 1 to 100 (default: 20)', wholeNumber(1, 100))
     .option('--cursor <cursor>', 'continue a list: the cursor its last line names')
@@ -73,7 +73,7 @@ const NONE: Readonly<Record<string, string>> = {
 }
 
 function addApprovalsShow(parent: Command, session: Session): void {
-  withTargetOptions(
+  withReadingOptions(
     parent.command('show').description('all of one approval: what is asked and shown, risk, cost, votes'),
   )
     .argument('<approval-id>')
@@ -237,7 +237,7 @@ interface ExportOptions extends TargetOptions {
 }
 
 function addApprovalsExport(parent: Command, session: Session): void {
-  withTargetOptions(
+  withReadingOptions(
     parent.command('export').description('the record of every decision as JSON lines, oldest first a run'),
   )
     .option('--run <run-id>', 'of this run only')

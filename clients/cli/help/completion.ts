@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { Argument, type Command } from 'commander'
 import * as z from 'zod'
 import { findLogin } from '../place/local-login.ts'
+import { findProjectPlace } from '../place/project-place.ts'
 import { callApi, chooseTarget } from '../server/api.ts'
 import type { Session } from '../terminal/session.ts'
 import { oneLine } from '../terminal/text.ts'
@@ -62,8 +63,9 @@ const RunsSchema = z.looseObject({
 /** The newest runs of the server, if it answers at once; no server is no error here. */
 async function runChoices(session: Session): Promise<readonly Choice[]> {
   const request = { params: { query: { limit: 50 } }, signal: AbortSignal.timeout(PATIENCE_MS) }
-  const login = await findLogin(session.settings.url)
-  const here = login === undefined ? session : { ...session, login }
+  const place = await findProjectPlace()
+  const login = findLogin(session.settings.url ?? place.url, place.dataDir)
+  const here = { ...session, place, ...(login && { login }) }
   const answer = await callApi(chooseTarget(here), RunsSchema, (api) => api.GET('/api/dag/runs', request)).catch(
     () => undefined,
   )

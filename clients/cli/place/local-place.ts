@@ -16,6 +16,10 @@ export interface PlaceOptions {
   readonly example?: boolean
   /** Callers need what the start makes. */
   readonly login?: boolean
+  /** Its data folder is only looked at. */
+  readonly reads?: boolean
+  /** It ends with this command. */
+  readonly inside?: boolean
   /** What the place logs goes to this process's stderr; otherwise only its last words are kept, for a failure. */
   readonly logs?: boolean
 }
@@ -71,16 +75,17 @@ function fileOf(path: string): string {
   return fileURLToPath(new URL(path, import.meta.url))
 }
 
-function placeArguments({ port, dataDir, inputsDir, example, login }: PlaceOptions): string[] {
+function placeArguments({ port, dataDir, inputsDir, ...flags }: PlaceOptions): string[] {
   return [
     fileOf('../../../infra/local/main.ts'),
     ...(port === undefined ? [] : ['--port', String(port)]),
     ...(dataDir === undefined ? [] : ['--data-dir', dataDir]),
     ...(inputsDir === undefined ? [] : ['--inputs-dir', inputsDir]),
-    ...(example === true ? ['--example'] : []),
-    ...(login === true ? ['--login'] : []),
+    ...FLAGS.filter((name) => flags[name] === true).map((name) => `--${name}`),
   ]
 }
+
+const FLAGS = ['example', 'login', 'reads', 'inside'] as const
 
 function signalCode(signal: unknown): number {
   return signal === 'SIGTERM' || signal === 'SIGINT' ? 0 : 1

@@ -1,9 +1,11 @@
 import { fstatSync, readdirSync, readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
+import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Session } from '../terminal/session.ts'
 import { jsonText } from '../terminal/text.ts'
 import { type LocalPlace, startPlace } from './local-place.ts'
+import { findProjectPlace } from './project-place.ts'
 
 interface StartOptions {
   readonly port?: number
@@ -37,7 +39,7 @@ async function start(session: Session, options: StartOptions): Promise<void> {
   })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void place.stop())
   if (options.json === true) session.say(jsonText(readyLine(place)))
-  else for (const line of readyWords(place)) session.say(line)
+  else for (const line of readyWords(place, resolve((await findProjectPlace()).dataDir))) session.say(line)
   // Not on stdout: a program reads there.
   if (place.login === undefined)
     for (const line of openToWords(otherAccounts(process.platform, process.getuid?.()))) session.warn(line)
@@ -58,13 +60,14 @@ function readyLine({ url, pid, dataDir, login, firstTokens, consoleUrl, loginFil
   return { ...place, ...(login && { login, first_tokens: firstTokens }) }
 }
 
-function readyWords(place: LocalPlace): readonly string[] {
+function readyWords(place: LocalPlace, ofProject: string): readonly string[] {
   const { url, pid, dataDir, login, consoleUrl = `${url}/` } = place
   const own = login === undefined || place.consoleUrl !== undefined
   return [
     `Sluice answers at ${url} (process ${pid}, data in ${dataDir}). Ctrl-C stops it; runs go on at the next start.`,
     own ? `Console: ${consoleUrl}` : `Console: sluice console --url ${url}`,
-    url.endsWith(':4040') ? [] : `Other commands find it with --url ${url}, or SLUICE_URL=${url}.`,
+    // Commands in this folder read there where it listens.
+    dataDir === ofProject ? [] : `Other commands find it with --url ${url}, or SLUICE_URL=${url}.`,
     loginLines(place),
   ].flat()
 }

@@ -17,7 +17,7 @@ interface OpenPlace {
  * but this command and its user's others calls it, unless `login: false` says that people come from elsewhere.
  */
 export async function withPlace<T>(options: PlaceOptions, use: (place: OpenPlace) => Promise<T>): Promise<T> {
-  const place = await startPlace({ login: true, ...options })
+  const place = await startPlace({ login: true, inside: true, ...options })
   const { url, dataDir } = place
   const stopped = new AbortController()
   const kept = `What the run has done is kept in ${dataDir}: \`sluice start\` with that data folder goes on with it.`

@@ -19,7 +19,7 @@ export interface AskOptions extends TargetOptions {
 export async function askQuestion(session: Session, topic: string, options: AskOptions): Promise<void> {
   const question = questionOf(topic, options)
   const target = chooseTarget(session, options.url)
-  if (target.named || (await isServerThere(target))) {
+  if (target.named || (target.inside !== true && (await isServerThere(target)))) {
     return await answerOf(session, target, await startResearch(target, question), options)
   }
   await withPlace({ port: 0, logs: session.settings.logs }, async (place) => {

@@ -4,7 +4,7 @@ import type { Command, CommandOptions } from 'commander'
 import * as z from 'zod'
 import { type Ask, callApi, chooseTarget, commandLine, fetchResponse, type Target } from '../server/api.ts'
 import { sizeWords } from '../terminal/format.ts'
-import { type TargetOptions, withTargetOptions } from '../terminal/options.ts'
+import { type TargetOptions, withReadingOptions } from '../terminal/options.ts'
 import { Refused, usageError } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText, oneLine, plainText } from '../terminal/text.ts'
@@ -14,7 +14,9 @@ interface ArtifactOptions extends TargetOptions {
 }
 
 export function addArtifact(parent: Command, session: Session, hidden?: CommandOptions): void {
-  withTargetOptions(parent.command('artifact', hidden).description('print an artifact of a run, or write it to a file'))
+  withReadingOptions(
+    parent.command('artifact', hidden).description('print an artifact of a run, or write it to a file'),
+  )
     .argument('<run-id>')
     .argument('<name>', 'as `run status` lists it')
     .option('-o, --output <file>', 'write it there')

@@ -7,12 +7,12 @@ import { agentItemNames } from '../../../shared/runs/turns-and-calls.ts'
 import { usedByEvent } from '../../../shared/runs/usage-cost.ts'
 import { callApi, chooseTarget } from '../server/api.ts'
 import { fetchEvents } from '../server/fetch-run.ts'
-import { type TargetOptions, withTargetOptions } from '../terminal/options.ts'
+import { type TargetOptions, withReadingOptions } from '../terminal/options.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText, oneLine } from '../terminal/text.ts'
 
 export function addCost(parent: Command, session: Session, hidden?: CommandOptions): void {
-  withTargetOptions(
+  withReadingOptions(
     parent
       .command('cost', hidden)
       .description('what a run cost, by block, attempt and model, its budget, and what it stored'),

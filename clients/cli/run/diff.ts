@@ -3,12 +3,12 @@ import type * as z from 'zod'
 import { LINEAGE_ROUTES } from '../../../shared/api/lineage-routes.ts'
 import { callApi, chooseTarget } from '../server/api.ts'
 import { count, durationWords } from '../terminal/format.ts'
-import { type TargetOptions, withTargetOptions } from '../terminal/options.ts'
+import { type TargetOptions, withReadingOptions } from '../terminal/options.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText, oneLine } from '../terminal/text.ts'
 
 export function addDiff(parent: Command, session: Session, hidden?: CommandOptions): void {
-  withTargetOptions(
+  withReadingOptions(
     parent.command('diff', hidden).description('two runs side by side: blocks, outputs, gates, cost, time'),
   )
     .argument('<run-a>')

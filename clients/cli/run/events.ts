@@ -5,7 +5,7 @@ import { agentItemNames } from '../../../shared/runs/turns-and-calls.ts'
 import { chooseTarget, type Target } from '../server/api.ts'
 import { fetchEvents, fetchRun } from '../server/fetch-run.ts'
 import { durationWords, sizeWords, usdWords } from '../terminal/format.ts'
-import { type TargetOptions, withTargetOptions } from '../terminal/options.ts'
+import { type TargetOptions, withReadingOptions } from '../terminal/options.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText, oneLine } from '../terminal/text.ts'
 
@@ -14,7 +14,7 @@ interface EventsOptions extends TargetOptions {
 }
 
 export function addEvents(parent: Command, session: Session, hidden?: CommandOptions): void {
-  withTargetOptions(
+  withReadingOptions(
     parent.command('events', hidden).description('the stored events of a run; --json prints one a line'),
   )
     .argument('<run-id>')

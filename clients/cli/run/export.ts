@@ -12,7 +12,7 @@ import { AuditedRunSchema, auditRun } from '../approvals/audit.ts'
 import { type Ask, callApi, chooseTarget, fetchResponse, type Target } from '../server/api.ts'
 import { fetchEvents } from '../server/fetch-run.ts'
 import { count, sizeWords } from '../terminal/format.ts'
-import { type TargetOptions, wholeNumber, withTargetOptions } from '../terminal/options.ts'
+import { type TargetOptions, wholeNumber, withReadingOptions } from '../terminal/options.ts'
 import { Refused } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText } from '../terminal/text.ts'
@@ -29,7 +29,7 @@ const NAMED = 10
 export function addExport(parent: Command, session: Session, hidden?: CommandOptions): void {
   const words = 'a run as one JSON file: how it stands, its document, events and seal, artifacts and outputs'
   const most = new Option('--max-mib <n>', 'room for values and artifacts, in MiB; what does not fit is named')
-  withTargetOptions(parent.command('export', hidden).description(words))
+  withReadingOptions(parent.command('export', hidden).description(words))
     .argument('<run-id>')
     .option('-o, --output <file>', 'write it there (default: print it)')
     .addOption(most.argParser(wholeNumber(0, 1_024)).default(64))

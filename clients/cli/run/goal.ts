@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type * as z from 'zod'
 import { GOAL_ROUTES } from '../../../shared/api/goal-routes.ts'
 import { callApi, chooseTarget, type Target } from '../server/api.ts'
-import { type TargetOptions, withTargetOptions } from '../terminal/options.ts'
+import { type TargetOptions, withReadingOptions } from '../terminal/options.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText, plainText } from '../terminal/text.ts'
 
@@ -10,7 +10,7 @@ const GoalSchema = GOAL_ROUTES['get-goal'].answer.loose()
 type Goal = z.infer<typeof GoalSchema>
 
 export function addRunGoal(parent: Command, session: Session): void {
-  withTargetOptions(parent.command('goal').description('how far a run is with its goal: criteria, gates, attempts'))
+  withReadingOptions(parent.command('goal').description('how far a run is with its goal: criteria, gates, attempts'))
     .argument('<run-id>')
     .action(async (runId: string, options: TargetOptions) => {
       await sayRunGoal(session, chooseTarget(session, options.url), runId, options.json === true)

@@ -4,7 +4,7 @@ import { RUN_ROUTES } from '../../../shared/api/run-routes.ts'
 import type { ShownState } from '../../../shared/runs/head.ts'
 import { callApi, chooseTarget, commandLine, type Target } from '../server/api.ts'
 import { costWords, count, durationWords } from '../terminal/format.ts'
-import { type TargetOptions, wholeNumber, withTargetOptions } from '../terminal/options.ts'
+import { type TargetOptions, wholeNumber, withReadingOptions } from '../terminal/options.ts'
 import type { Session } from '../terminal/session.ts'
 import { cut, jsonText, oneLine } from '../terminal/text.ts'
 
@@ -17,7 +17,7 @@ interface ListOptions extends TargetOptions {
 }
 
 export function addList(parent: Command, session: Session, hidden?: CommandOptions): void {
-  withTargetOptions(parent.command('list', hidden).description('runs, newest first'))
+  withReadingOptions(parent.command('list', hidden).description('runs, newest first'))
     .addOption(new Option('--status <state>', 'only runs in this state, as the list shows it').choices(STATES))
     .option('--dag <name>', 'only runs of this DAG')
     .option('--children', 'also runs that blocks of other runs started')

@@ -5,7 +5,7 @@ import type { RunEvent } from '../../../shared/runs/event.ts'
 import { callApi, chooseTarget, fetchResponse, type Target } from '../server/api.ts'
 import type { RunAnswer } from '../server/fetch-run.ts'
 import { count, sizeWords } from '../terminal/format.ts'
-import { type TargetOptions, wholeNumber, withTargetOptions } from '../terminal/options.ts'
+import { type TargetOptions, wholeNumber, withReadingOptions } from '../terminal/options.ts'
 import { Refused } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText, oneLine, plainText } from '../terminal/text.ts'
@@ -16,7 +16,7 @@ interface LogOptions extends TargetOptions {
 }
 
 export function addLog(parent: Command, session: Session, hidden?: CommandOptions): void {
-  withTargetOptions(parent.command('log', hidden).description('what the step of a block wrote, whole'))
+  withReadingOptions(parent.command('log', hidden).description('what the step of a block wrote, whole'))
     .argument('<run-id>')
     .argument('<block>', 'id of a block whose handler is a step')
     .option('--attempt <n>', 'of this attempt (default: the newest that wrote anything)', wholeNumber(1, 1_000_000))

@@ -4,13 +4,13 @@ import { RUN_DATA_ROUTES } from '../../../shared/api/run-data-routes.ts'
 import { callApi, chooseTarget, type Target } from '../server/api.ts'
 import { fetchRun, type RunAnswer } from '../server/fetch-run.ts'
 import { count, sizeWords } from '../terminal/format.ts'
-import { type TargetOptions, withTargetOptions } from '../terminal/options.ts'
+import { type TargetOptions, withReadingOptions } from '../terminal/options.ts'
 import { Refused } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import { cut, jsonText, oneLine, plainText } from '../terminal/text.ts'
 
 export function addOutput(parent: Command, session: Session, hidden?: CommandOptions): void {
-  withTargetOptions(parent.command('output', hidden).description('values of the outputs of a completed block'))
+  withReadingOptions(parent.command('output', hidden).description('values of the outputs of a completed block'))
     .argument('<run-id>')
     .argument('[block]', 'default: the blocks no other waits for')
     .action((runId: string, block: string | undefined, options: TargetOptions) =>

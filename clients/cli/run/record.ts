@@ -3,7 +3,7 @@ import type { Command, CommandOptions } from 'commander'
 import { RECORD_RUN } from '../../../shared/api/verify-routes.ts'
 import { callApi, chooseTarget } from '../server/api.ts'
 import { sizeWords } from '../terminal/format.ts'
-import { type TargetOptions, withTargetOptions } from '../terminal/options.ts'
+import { type TargetOptions, withReadingOptions } from '../terminal/options.ts'
 import { Refused } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText } from '../terminal/text.ts'
@@ -14,7 +14,7 @@ interface RecordOptions extends TargetOptions {
 
 export function addRecord(parent: Command, session: Session, hidden?: CommandOptions): void {
   const words = 'record what the providers of an ended run answered, for a provider of type replay'
-  withTargetOptions(parent.command('record', hidden).description(words))
+  withReadingOptions(parent.command('record', hidden).description(words))
     .argument('<run-id>')
     .option('-o, --output <file>', 'write the recording there')
     .action((runId: string, options: RecordOptions) => record(session, runId, options))

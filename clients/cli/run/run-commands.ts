@@ -2,7 +2,7 @@ import { type Command, type CommandOptions, Option } from 'commander'
 import { RunGraphSchema } from '../../../shared/plan/graph-schema.ts'
 import { addDecisionCommands } from '../approvals/decision-commands.ts'
 import { callApi, chooseTarget } from '../server/api.ts'
-import { wholeNumber, withTargetOptions } from '../terminal/options.ts'
+import { type TargetOptions, wholeNumber, withReadingOptionsButJson, withTargetOptions } from '../terminal/options.ts'
 import { type GraphOptions, sayGraph, withFormatOption } from '../terminal/print-graph.ts'
 import type { Session } from '../terminal/session.ts'
 import { addArtifact } from './artifacts.ts'
@@ -93,10 +93,10 @@ function addRunStart(run: Command, session: Session): void {
 
 /** Without `run` the name is that of the command that draws a file, so this one is there only as `run graph`. */
 function addRunGraph(parent: Command, session: Session, hidden?: CommandOptions): void {
-  withFormatOption(parent.command('graph', hidden).description('draw a run with the state of each block'))
+  const command = parent.command('graph', hidden).description('draw a run with the state of each block')
+  withFormatOption(withReadingOptionsButJson(command))
     .argument('<run-id>')
-    .option('--url <url>', 'server to use (default: SLUICE_URL, else http://127.0.0.1:4040)')
-    .action(async (runId: string, options: GraphOptions & { readonly url?: string }) => {
+    .action(async (runId: string, options: GraphOptions & TargetOptions) => {
       const target = chooseTarget(session, options.url)
       const graph = await callApi(target, RunGraphSchema, (api) =>
         api.GET('/api/dag/runs/{run_id}/graph', { params: { path: { run_id: runId } } }),

@@ -11,6 +11,7 @@ import {
   commandLine,
   consoleLine,
   consoleLineLater,
+  isOfProject,
   type Target,
 } from '../server/api.ts'
 import { followChildren, followEvents } from '../server/event-stream.ts'
@@ -218,9 +219,10 @@ async function sayEnd(
   for (const line of [endWords(ended), ...logs, ...texts, ...artifacts, ...page]) session.say(line)
 }
 
-/** The command that shows something whole: without a server there, one is started first. */
+/** The command that shows something whole: of a folder that is not this project's a server is started first. */
 function readAgain(session: Session, target: Target, { inside }: FollowHow, words: string): string {
   if (inside === undefined) return commandLine(session, target, words)
+  if (isOfProject(session, inside.dataDir)) return `${session.settings.command} ${words}`
   const { command } = session.settings
   return `${command} start --data-dir ${inside.dataDir}, then ${command} ${words}`
 }

@@ -46,7 +46,7 @@ export async function startDocument(
     session.warn(line)
   }
   const target = chooseTarget(session, options.url)
-  if (!target.named && !(await isServerThere(target))) await runInside(session, chosen, how)
+  if (!target.named && (target.inside === true || !(await isServerThere(target)))) await runInside(session, chosen, how)
   else if (options.watch === true || how.quiet || how.yes)
     process.exitCode = (await startAndWatch(session, target, how)).exitCode
   else await startOnly(session, target, how)

@@ -10,7 +10,7 @@ import {
 } from '../approvals/question-lines.ts'
 import { chooseTarget, commandLine, type Target } from '../server/api.ts'
 import { fetchEvents, fetchRun, type RunAnswer } from '../server/fetch-run.ts'
-import { type TargetOptions, withTargetOptions } from '../terminal/options.ts'
+import { type TargetOptions, withReadingOptions } from '../terminal/options.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText, oneLine } from '../terminal/text.ts'
 import { artifactLines } from './artifacts.ts'
@@ -20,9 +20,10 @@ import { renderTimeline } from './render-timeline.ts'
 import { callLines } from './transcript.ts'
 
 export function addStatus(parent: Command, session: Session, hidden?: CommandOptions): void {
-  withTargetOptions(
+  withReadingOptions(
     parent.command('status', hidden).description('one run: blocks, gates, what it waits for, artifacts'),
   )
+    .alias('show')
     .argument('<run-id>')
     .option('--timeline', 'draw when each attempt ran')
     .option('--gates', 'list every verdict, those of failed attempts too')

@@ -4,7 +4,7 @@ import { agentCounts, agentItemWords, readAgentItem } from '../../../shared/runs
 import { callApi, chooseTarget, type Target } from '../server/api.ts'
 import type { RunAnswer } from '../server/fetch-run.ts'
 import { costWords, count, durationWords } from '../terminal/format.ts'
-import { type TargetOptions, wholeNumber, withTargetOptions } from '../terminal/options.ts'
+import { type TargetOptions, wholeNumber, withReadingOptions } from '../terminal/options.ts'
 import type { Session } from '../terminal/session.ts'
 import { cut, jsonText, oneLine, plainText } from '../terminal/text.ts'
 
@@ -14,7 +14,7 @@ interface TranscriptOptions extends TargetOptions {
 }
 
 export function addTranscript(parent: Command, session: Session, hidden?: CommandOptions): void {
-  withTargetOptions(
+  withReadingOptions(
     parent.command('transcript', hidden).description('what an agent said, called and was told, turn by turn'),
   )
     .argument('<run>')

@@ -11,7 +11,7 @@ import { callApi, chooseTarget, type Target } from '../server/api.ts'
 import { fetchEvents } from '../server/fetch-run.ts'
 import { readFile } from '../terminal/files.ts'
 import { count } from '../terminal/format.ts'
-import { type TargetOptions, withTargetOptions } from '../terminal/options.ts'
+import { type TargetOptions, withReadingOptions } from '../terminal/options.ts'
 import { Refused } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText, oneLine } from '../terminal/text.ts'
@@ -22,7 +22,7 @@ type Answer = z.infer<typeof AnswerSchema>
 
 export function addVerify(parent: Command, session: Session, hidden?: CommandOptions): void {
   const words = 'check everything stored of a run: its hash chain and its invariants; exit code 100 when one fails'
-  withTargetOptions(parent.command('verify', hidden).description(words))
+  withReadingOptions(parent.command('verify', hidden).description(words))
     .argument('<run-id>')
     .option('--audit <file>', 'also an exported record of decisions (`approvals export`), against the run')
     .action((runId: string, options: VerifyOptions) => verify(session, runId, options))

@@ -18,19 +18,25 @@ export interface Target {
   readonly login?: true
   /** A deployment whose callers sign with their AWS credentials. */
   readonly sign?: Sign
+  /** It ends with another command: nothing is started there. */
+  readonly inside?: true
 }
 
+/** Of `sluice start` where no settings name another. */
 const DEFAULT_URL = 'http://127.0.0.1:4040'
 
-/** --url, else SLUICE_URL, else the default of `sluice start`. */
+/** --url, else SLUICE_URL, else where the place of this project is. */
 export function chooseTarget(session: Session, url?: string): Target {
-  const { settings, signed, login } = session
+  const { settings, signed, login, place, reading } = session
+  if (reading !== undefined) return { url: reading.url, named: true, token: reading.secret, login: true }
   if (signed !== undefined) return { url: signed.url, named: true, sign: signed.sign }
   if (url !== undefined && !/^https?:\/\//.test(url)) {
     throw usageError(`Cannot use --url "${url}": an http:// or https:// URL is needed.`)
   }
   const chosen = url ?? settings.url
-  const target = { url: (chosen ?? DEFAULT_URL).replace(/\/+$/, ''), named: chosen !== undefined }
+  const inside = chosen === undefined && place?.inside === true ? ({ inside: true } as const) : {}
+  const found = chosen ?? place?.url ?? DEFAULT_URL
+  const target = { url: found.replace(/\/+$/, ''), named: chosen !== undefined, ...inside }
   if (login?.url === target.url) return { ...target, token: login.secret, login: true }
   return { ...target, ...(settings.token !== undefined && { token: settings.token }) }
 }
@@ -145,9 +151,15 @@ export function consoleLine(session: Session, { url, sign }: Target, runId: stri
 }
 
 /** The same of a run whose server ended with the command: it is there again once one is started on its folder. */
-export function consoleLineLater({ settings }: Session, dataDir: string, runId: string): string {
-  const folder = resolve(dataDir) === resolve('.sluice') ? '' : ` --data-dir ${dataDir}`
-  return `In a browser: ${settings.command} start${folder}, then http://127.0.0.1:4040/#/runs/${runId}`
+export function consoleLineLater(session: Session, dataDir: string, runId: string): string {
+  const folder = isOfProject(session, dataDir) ? '' : ` --data-dir ${dataDir}`
+  const url = session.place?.url ?? DEFAULT_URL
+  return `In a browser: ${session.settings.command} start${folder}, then ${url}/#/runs/${runId}`
+}
+
+/** Whether commands in the working folder find that data folder by themselves. */
+export function isOfProject({ place }: Pick<Session, 'place'>, dataDir: string): boolean {
+  return resolve(dataDir) === resolve(place?.dataDir ?? '.sluice')
 }
 
 /** Whether a Sluice server is there, however well it is, and answers this caller; whatever else may listen is none. */

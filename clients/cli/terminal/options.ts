@@ -18,13 +18,30 @@ export function withTargetOptions(command: Command): Command {
 /** The same for a command that prints nothing of its own. */
 export function withTargetOptionsButJson(command: Command): Command {
   return command
-    .option('--url <url>', 'server to use (default: SLUICE_URL, else http://127.0.0.1:4040)')
+    .option('--url <url>', 'server to use (default: SLUICE_URL, else the place of this folder)')
     .option(
       '--stack <name>',
       'a deployment on AWS, signed with your credentials: its stage, or the name of its API stack',
     )
     .option('--profile <name>', 'AWS profile that signs (default: AWS_PROFILE, else as the AWS tools choose)')
     .option('--region <name>', 'AWS region of the deployment (default: AWS_REGION, else that of the profile)')
+}
+
+const READING = new WeakSet<Command>()
+
+/** The same for a command that changes nothing: without a server it reads the data folder of its project. */
+export function withReadingOptions(command: Command): Command {
+  return withReadingOptionsButJson(command).option('--json', 'print JSON')
+}
+
+/** The same for a command that has a --json of its own. */
+export function withReadingOptionsButJson(command: Command): Command {
+  READING.add(command)
+  return withTargetOptionsButJson(command)
+}
+
+export function onlyReads(command: Command): boolean {
+  return READING.has(command)
 }
 
 /** Options of the commands that are about a deployment itself. */

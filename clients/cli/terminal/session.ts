@@ -1,7 +1,8 @@
 import { dirname, sep } from 'node:path'
 import * as z from 'zod'
 import type { SignedTarget } from '../aws/signed-target.ts'
-import type { LocalLogin } from '../place/local-login.ts'
+import type { LocalLogin, ReadingPlace } from '../place/local-login.ts'
+import type { ProjectPlace } from '../place/project-place.ts'
 import { usageError } from './refused.ts'
 
 /** What a command talks to: the terminal (or pipe) it was started on, and its settings. */
@@ -11,6 +12,10 @@ export interface Session {
   signed?: SignedTarget
   /** What opens the place here that this command line names, where it asks for a login of its start. */
   login?: LocalLogin
+  /** The place of the project this command stands in, for commands that talk to a server. */
+  place?: ProjectPlace
+  /** Its data folder, opened for this command alone. */
+  reading?: ReadingPlace
   /** The value of an environment variable that sluice.yaml names. */
   key(name: string): string | undefined
   /** The environment of a program it starts: its own, and more. */

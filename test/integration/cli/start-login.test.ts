@@ -59,7 +59,7 @@ test('a program reads it from the one line', { tags: ['thorough'] }, async () =>
 })
 
 test('a place that asks for nothing says nothing of tokens', { tags: ['thorough'] }, async () => {
-  const said = await started('version: 1\n', /Other commands find it/)
+  const said = await started('version: 1\n', /Console: .*\n/)
   expect(said).not.toMatch(/token/i)
 })
 
