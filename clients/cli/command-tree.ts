@@ -22,6 +22,7 @@ import { addInit, addNew } from './project/project-commands.ts'
 import { addResearch } from './research/research-commands.ts'
 import { addRun } from './run/run-commands.ts'
 import { addEvent } from './run/send-event.ts'
+import { takeShortIds } from './run/whole-ids.ts'
 import { chooseTarget } from './server/api.ts'
 import { onlyReads, type TargetOptions } from './terminal/options.ts'
 import { type Refused, usageError } from './terminal/refused.ts'
@@ -38,7 +39,7 @@ export function commandTree(session: Session): Command {
     // `graph` has options of its own and commands that have them too: what follows a command's name is that command's.
     .enablePositionalOptions()
     .exitOverride()
-    .hook('preAction', (_sluice, command) => prepareTarget(session, command))
+    .hook('preAction', (_sluice, command) => prepare(session, command))
   addPlaceCommands(sluice, session)
   addRun(sluice, session)
   addApprovals(sluice, session)
@@ -62,10 +63,18 @@ const EXIT_CODES = `
 Target: --url, else --stack, else SLUICE_URL, else the place of this folder: as
 it told where it listens, else the port in sluice.yaml, else 4040. Without one,
 what only reads runs (list, status, output, verify ..) reads the data folder.
+A run may be named by the first characters of its id, where no other begins so.
 SLUICE_TOKEN is sent as bearer token.
 Exit codes: 0 ok, 1 failed run or refused, 2 usage, 3 run ended partial or
 blocked, 4 an answer has unsupported sentences, 100 a check failed,
 130 stopped by Ctrl-C.`
+
+/** Before a command that talks to a server: which one, and which runs are meant. */
+async function prepare(session: Session, command: Command): Promise<void> {
+  if (!command.options.some(({ long }) => long === '--stack')) return
+  await prepareTarget(session, command)
+  await takeShortIds(session, command)
+}
 
 /**
  * Before a command that talks to a server: a deployment named by --stack, or one whose address is API Gateway's and that
@@ -73,7 +82,6 @@ blocked, 4 an answer has unsupported sentences, 100 a check failed,
  * user's that asks for a login gets it.
  */
 async function prepareTarget(session: Session, command: Command): Promise<void> {
-  if (!command.options.some(({ long }) => long === '--stack')) return
   const options = command.opts<Writable>()
   const { stack, url: given, profile, region } = options
   // Commands that pass their other options on, as a filter of the server, must not pass these.

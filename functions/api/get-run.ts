@@ -1,6 +1,8 @@
 import { GET_RUN } from '../../shared/api/run-routes.ts'
+import { Fault } from '../../shared/errors.ts'
 import type { RunEvent, StoredValue } from '../../shared/runs/event.ts'
 import type { Vote } from '../../shared/runs/head.ts'
+import { idBeginning } from '../../shared/runs/ids.ts'
 import { type RunKey, runsPool } from '../../shared/runs/run-store.ts'
 import type { Json } from '../../shared/text/json.ts'
 import { viewRun } from '../../shared/views/run.ts'
@@ -15,7 +17,7 @@ export const handler = httpHandler({
   name: 'get-run',
   schema: GET_RUN,
   run: async (call, world) => {
-    const { run, head } = await requireRun(world, call)
+    const { run, head } = await requireRun(world, await withWholeId(world, call))
     const { meta, dag } = await readPinned(world, run)
     const asked = await world.runs.approvals(run)
     const events = await allEvents(world, run)
@@ -46,6 +48,35 @@ export const handler = httpHandler({
     return { json: { ...view, dag: { ...view.dag }, approvals: await Promise.all(approvals) } }
   },
 })
+
+/** How many candidates an ambiguous id names. */
+const MOST_CANDIDATES = 10
+/** Reads of the list that a short id may cost. */
+const MAX_READS = 20
+
+type Named = Parameters<typeof requireRun>[1]
+
+/** The same request with the whole id where it had the beginning of one. Fault InvalidInput ambiguous_id, NotFound unknown_run. */
+async function withWholeId({ runs }: World, call: Named): Promise<Named> {
+  const begins = idBeginning(call.params.run_id)
+  if (begins.length === WHOLE_ID) return { ...call, params: { run_id: begins } }
+  const found: string[] = []
+  let after: string | undefined
+  for (let reads = 0; reads < MAX_READS && found.length <= MOST_CANDIDATES; reads += 1) {
+    const filter = { id_begins: begins, limit: MOST_CANDIDATES + 1, ...(after === undefined ? {} : { after }) }
+    const page = await runs.list(call.principal.tenant, filter)
+    found.push(...page.runs.map(({ run_id }) => run_id))
+    after = page.next
+    if (after === undefined) break
+  }
+  const [run_id = begins, ...others] = found
+  if (others.length === 0) return { ...call, params: { run_id } }
+  const named = `${found.slice(0, MOST_CANDIDATES).join(', ')}${found.length > MOST_CANDIDATES ? ' and more' : ''}`
+  const message = `Cannot tell which run "${call.params.run_id}" is: several begin so: ${named}. Write more of its id.`
+  throw new Fault('InvalidInput', 'ambiguous_id', message, { facts: { candidates: found.slice(0, MOST_CANDIDATES) } })
+}
+
+const WHOLE_ID = 'run_'.length + 26
 
 /** Runs read to find its place: as many as may be active. */
 const MOST_QUEUED = 1_000

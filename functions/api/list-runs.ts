@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import { RUN_ROUTES, type RunSummary } from '../../shared/api/run-routes.ts'
 import { type Head, shownState } from '../../shared/runs/head.ts'
-import { runApiPaths } from '../../shared/runs/ids.ts'
+import { idBeginning, runApiPaths } from '../../shared/runs/ids.ts'
 import {
   DAMAGED_FIX,
   type DamagedRun,
@@ -57,10 +57,14 @@ async function shownRuns(world: World, tenant: string, { role, limit, cursor, ..
   return { runs, damaged, ...(after === undefined ? {} : { next: after }) }
 }
 
-function filterOf({ status, dag }: Pick<Query, 'status' | 'dag'>): Omit<RunFilter, 'limit' | 'after'> {
+function filterOf({ status, dag, id }: Pick<Query, 'status' | 'dag' | 'id'>): Omit<RunFilter, 'limit' | 'after'> {
   const isDerived = status === 'paused_approval' || status === 'pending' || status === 'waiting'
   const state = isDerived ? 'running' : status
-  return { ...(state === undefined ? {} : { state }), ...(dag === undefined ? {} : { dag_name: dag }) }
+  return {
+    ...(state === undefined ? {} : { state }),
+    ...(dag === undefined ? {} : { dag_name: dag }),
+    ...(id === undefined ? {} : { id_begins: idBeginning(id) }),
+  }
 }
 
 /** A question has its own role, and is a root or a child besides. */

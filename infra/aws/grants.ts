@@ -192,7 +192,8 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   'validate-dag': ['runs.count'],
   'plan-dag': ['runs.count'],
   'list-runs': ['runs.list'],
-  'get-run': ['runs.get', 'runs.query', 'objects.get'],
+  // A short id is looked up in the list.
+  'get-run': ['runs.get', 'runs.query', 'runs.list', 'objects.get'],
   'get-block': ['runs.get', 'runs.query', 'objects.get'],
   'get-transcript': ['runs.get', 'runs.query', 'objects.get'],
   'diff-runs': ['runs.get', 'runs.query', 'objects.get'],

@@ -10,6 +10,7 @@ import {
   WOKEN_BY,
 } from '../runs/event.ts'
 import { ASKED_ABOUT, RUN_STATES, SHOWN_STATES } from '../runs/head.ts'
+import { SHORT_RUN_ID } from '../runs/ids.ts'
 import { RUN_ROLES } from '../runs/run-store.ts'
 import { StepLogSchema } from '../steps/step-order.ts'
 import { LIST_APPROVALS } from './approval-routes.ts'
@@ -203,7 +204,14 @@ const ApprovalSchema = z.strictObject({
 
 export const GET_RUN = {
   summary: 'One run: its state, blocks, steps, document and approvals, folded from its events',
-  params: RunParamsSchema,
+  params: z.strictObject({
+    run_id: text
+      .regex(
+        SHORT_RUN_ID,
+        'a run id is run_ and 26 characters of 0-9 a-z without i l o u, or 4 and more of its first ones',
+      )
+      .describe('Or the beginning of one, where no other run begins so'),
+  }),
   answer: z.strictObject({
     run: RunSchema,
     blocks: z.record(text, BlockSchema).readonly(),
@@ -274,6 +282,10 @@ export const RUN_ROUTES = {
         .optional()
         .describe('As the list shows it: `running` leaves out runs that wait only for people'),
       dag: text.min(1).max(200).optional(),
+      id: text
+        .regex(SHORT_RUN_ID, '`run_`, which may be left out, and 4 to 26 characters of an id')
+        .optional()
+        .describe('The beginning of an id: the runs that begin so, of whatever role'),
       role: z
         .enum(RUN_ROLES)
         .optional()

@@ -9,6 +9,14 @@ export function newRunId(random: Uint8Array): string {
   return `run_${base32(random, RUN_ID_CHARS)}`
 }
 
+/** What a whole id, or the beginning of one, may be typed as: `run_` may be left out. */
+export const SHORT_RUN_ID = /^(?:run_)?[0-9a-hjkmnp-tv-z]{4,26}$/
+
+/** `k3f9` is the beginning `run_k3f9` of an id. */
+export function idBeginning(typed: string): string {
+  return typed.startsWith('run_') ? typed : `run_${typed}`
+}
+
 /** A run that follows from another one, whoever asks for it: always the same of this tenant, kind and key. */
 export function runIdOfKey(tenant: string, kind: string, key: string): string {
   return hashed(`${tenant}|${kind}|${key}`)

@@ -128,6 +128,8 @@ export interface NewRun {
 export interface RunFilter {
   readonly state?: RunState
   readonly dag_name?: string
+  /** Only runs whose id begins so. */
+  readonly id_begins?: string
   readonly limit: number
   /** Opaque: the `next` of the page before. */
   readonly after?: string

@@ -105,6 +105,17 @@ function listTests(store: Store): void {
     expect(await pages(5, { dag_name: "e' OR 1=1" })).toEqual([[]])
   })
 
+  test('finds runs by the beginning of their id', async () => {
+    for (const n of upTo(3)) await store().create(newRun(n))
+    const [one] = (await store().list('main', { limit: 1 })).runs
+    const id = one?.run_id ?? ''
+    expect(await pages(5, { id_begins: id })).toEqual([[3]])
+    expect(await pages(2, { id_begins: id.slice(0, 8) })).toEqual(await pages(2))
+    expect(await pages(5, { id_begins: id, state: 'cancelled' })).toEqual([[]])
+    expect(await pages(5, { id_begins: 'run_%' })).toEqual([[]])
+    expect((await store().list('nobody', { limit: 5, id_begins: id })).runs).toEqual([])
+  })
+
   test('a run that starts between two pages neither repeats nor hides one', async () => {
     for (const n of [1, 2, 3, 4]) await store().create(newRun(n))
     const first = await store().list('main', { limit: 2 })

@@ -5,7 +5,7 @@ import type { RunFilter, RunKey, RunStore } from '../../../shared/runs/run-store
 import { inboxOn } from './approvals.ts'
 import { DUE_SHARDS, headKey, readRunSummary } from './head.ts'
 import { as, DAY_SEC, from, type Item, itemKey, runInKey } from './item-encoding.ts'
-import { ifAbsent, type RunTable } from './table.ts'
+import { ifAbsent, type RunTable, type Terms } from './table.ts'
 
 /**
  * Index 1, runs by tenant and time, index 2, runs somebody must look at, and index 3, the inbox. Indexes follow the table within about a
@@ -76,21 +76,28 @@ async function findRuns(
   return { found: found.map((item) => runInKey(from.text(item, 'pk'))), next: end && positionOf(end) }
 }
 
-function newest(table: RunTable, tenant: string, { state, dag_name, limit }: RunFilter, after: Item | undefined) {
+function newest(table: RunTable, tenant: string, filter: RunFilter, after: Item | undefined) {
   const { name, hash } = RUN_INDEXES.runs
-  const wanted = Object.entries({ state, dag_name }).filter((entry) => entry[1] !== undefined)
+  const isFiltered = [filter.state, filter.dag_name, filter.id_begins].some((wanted) => wanted !== undefined)
   return table.query({
     index: name,
-    where: ({ path, value }) => ({
-      condition: `${path(hash)} = ${value(as.text(`T#${tenant}`))}`,
-      ...(wanted.length === 0
-        ? {}
-        : { filter: wanted.map(([field, is = '']) => `${path(field)} = ${value(as.text(is))}`).join(' AND ') }),
+    where: (terms) => ({
+      condition: `${terms.path(hash)} = ${terms.value(as.text(`T#${tenant}`))}`,
+      ...(isFiltered ? { filter: filterOf(terms, tenant, filter) } : {}),
     }),
     backwards: true,
-    limit: wanted.length === 0 ? limit + 1 : FILTERED_PAGE,
+    limit: isFiltered ? FILTERED_PAGE : filter.limit + 1,
     ...(after === undefined ? {} : { after }),
   })
+}
+
+function filterOf({ path, value }: Terms, tenant: string, { state, dag_name, id_begins }: RunFilter): string {
+  const equal = Object.entries({ state, dag_name }).flatMap(([field, is]) =>
+    is === undefined ? [] : [`${path(field)} = ${value(as.text(is))}`],
+  )
+  if (id_begins === undefined) return equal.join(' AND ')
+  const { pk = as.text('') } = headKey({ tenant, run_id: id_begins })
+  return [...equal, `begins_with(${path('pk')}, ${value(pk)})`].join(' AND ')
 }
 
 function indexKey(tenant: string, [created_at = '', run_id = '']: Position): Item {

@@ -24,16 +24,16 @@ export function listsOn(db: DatabaseSync): Pick<RunStore, 'list' | 'due' | 'inbo
     db,
     `SELECT run_id, created_at FROM runs
      WHERE tenant = ?1 AND (created_at, run_id) < (?2, ?3) AND (?4 IS NULL OR state = ?4)
-       AND (?5 IS NULL OR dag_name = ?5)
-     ORDER BY created_at DESC, run_id DESC LIMIT ?6`,
+       AND (?5 IS NULL OR dag_name = ?5) AND (?6 IS NULL OR substr(run_id, 1, length(?6)) = ?6)
+     ORDER BY created_at DESC, run_id DESC LIMIT ?7`,
   )
   const due = query<RunKey>(db, 'SELECT tenant, run_id FROM runs WHERE check_at <= ? ORDER BY check_at, run LIMIT ?')
   return {
     ...inboxOn(db, cursors),
     ...deadWebhooksOn(db, cursors),
-    list: async (tenant, { state, dag_name, limit, after }) => {
+    list: async (tenant, { state, dag_name, id_begins, limit, after }) => {
       const [created_at = TOP, last_id = TOP] = after === undefined ? [] : cursors.open(tenant, after, 'runs')
-      const rows = page.all(tenant, created_at, last_id, state ?? null, dag_name ?? null, limit + 1)
+      const rows = page.all(tenant, created_at, last_id, state ?? null, dag_name ?? null, id_begins ?? null, limit + 1)
       const shown = rows.slice(0, limit)
       const last = rows.length > limit ? shown.at(-1) : undefined
       const read = shown.map(({ run_id }) => summary({ tenant, run_id }))
