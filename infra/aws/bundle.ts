@@ -7,7 +7,7 @@ import { PROVIDER_FILES } from '../../shared/providers/provider.ts'
 import { ROUTES } from '../../shared/routes.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { mcpKeys } from '../../shared/tools/settings.ts'
-import { ownPackages } from '../modules/bundle-module.ts'
+import { OWN_URL, ownPackages, ownSource } from '../modules/bundle-module.ts'
 import type { DeployedDag } from './deployed-dags.ts'
 import { type AdapterType, entrySource, GENERATED, type NamedClients } from './entry-source.ts'
 import type { Names } from './names.ts'
@@ -45,14 +45,22 @@ export async function bundleFunctions(
     metafile: true,
     entryPoints: Object.fromEntries(wanted.map(({ name }) => [`${name}/index`, `${ENTRY}${name}`])),
     outdir: out,
-    plugins: [generated(parts), namedZod(), ...(packagesOf(parts.settings).length === 0 ? [] : [ownPackages()])],
+    plugins: [
+      generated(parts),
+      ownSources(),
+      namedZod(),
+      ...(packagesOf(parts.settings).length === 0 ? [] : [ownPackages()]),
+    ],
   }).catch((error: unknown) => {
     throw packageFault(error)
   })
   await build({
     ...BUNDLE_OPTIONS,
     entryPoints: Object.fromEntries(
-      isolated.map(({ name }) => [`${name}/${ISOLATE_WORKER.replace(/\.mjs$/, '')}`, 'functions/isolate/worker.ts']),
+      isolated.map(({ name }) => [
+        `${name}/${ISOLATE_WORKER.replace(/\.mjs$/, '')}`,
+        ownSource('functions/isolate/worker.ts'),
+      ]),
     ),
     outdir: out,
   })
@@ -92,7 +100,7 @@ export const BUNDLE_OPTIONS = {
   outExtension: { '.js': '.mjs' },
   // Slack's client is CommonJS and requires Node's own modules: in an ES module nothing of that name is there.
   banner: {
-    js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
+    js: `import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(${OWN_URL});`,
   },
   legalComments: 'none',
   logLevel: 'silent',
@@ -101,8 +109,20 @@ export const BUNDLE_OPTIONS = {
 /** Of ours: what the client of MCP servers compiles schemas with is a third of it, and is never asked. */
 export const FUNCTION_OPTIONS = {
   ...BUNDLE_OPTIONS,
-  alias: { '@modelcontextprotocol/client/_shims': './functions/mcp/no-validator.ts' },
+  alias: { '@modelcontextprotocol/client/_shims': ownSource('functions/mcp/no-validator.ts') },
 } as const satisfies BuildOptions
+
+/** Generated entries name our sources from the root of the repository; in a package their JavaScript lies elsewhere. */
+export function ownSources(): Plugin {
+  return {
+    name: 'own-sources',
+    setup(built) {
+      built.onResolve({ filter: /^\.\/functions\/.*\.ts$/ }, ({ path, resolveDir }) =>
+        resolveDir === ROOT ? { path: ownSource(path) } : undefined,
+      )
+    },
+  }
+}
 
 /** Answers the imports that no file has: entries, the deployed documents, the settings. */
 function generated(parts: BundleParts): Plugin {

