@@ -33,6 +33,9 @@ export type RunQuery = Omit<QueryOf<'/api/dag/runs'>, 'cursor'>
 /** What people are asked, over all runs. */
 export type Approval = AnswerOf<'/api/dag/approvals', 'get', 200>['approvals'][number]
 export type ApprovalQuery = Omit<QueryOf<'/api/dag/approvals'>, 'cursor'>
+/** Words to look for in the knowledge graph, and of which entities. */
+export type Search = QueryOf<'/api/graph/search'>
+export type SearchHit = AnswerOf<'/api/graph/search', 'get', 200>['hits'][number]
 export type BlockOutputs = AnswerOf<'/api/dag/runs/{run_id}/outputs/{block_id}', 'get', 200>
 export type Decision = paths['/api/dag/runs/{run_id}/approvals']['post']['requestBody']['content']['application/json']
 export type Problem = components['schemas']['Problem']
@@ -85,6 +88,8 @@ export interface SluiceClient {
   approve(runId: string, asked: AskedApproval, answer?: Answer): Promise<void>
   reject(runId: string, asked: Pick<AskedApproval, 'approval_id'>, answer?: Answer): Promise<void>
   stop(runId: string, reason?: string): Promise<void>
+  /** Entities of the knowledge graph, best first. */
+  search(query: Search, options?: Cancellable): Promise<readonly SearchHit[]>
   /** Every other route, typed: `client.api.GET('/api/dag/runs/{run_id}/graph', { params: { path: { run_id } } })`. */
   readonly api: Client<paths>
 }
@@ -162,6 +167,9 @@ export function sluiceClient(options: ClientOptions): SluiceClient {
     approve: (runId, { approval_id, digest }, answer = {}) =>
       decide(runId, { ...answer, approval_id, digest, decision: 'approve' }),
     reject: (runId, { approval_id }, answer = {}) => decide(runId, { ...answer, approval_id, decision: 'reject' }),
+    async search(query, { signal } = {}) {
+      return (await answered(api.GET('/api/graph/search', { params: { query }, ...signalled(signal) }))).hits
+    },
     async stop(run_id, reason) {
       const body = reason === undefined ? {} : { reason }
       await answered(api.POST('/api/dag/runs/{run_id}/stop', { params: { path: { run_id } }, body }))

@@ -66,7 +66,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 // Unpacking Node alone takes a loaded machine a minute.
 function install(): void {
   mkdirSync(project)
-  writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'stranger', private: true }))
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'stranger', private: true, type: 'module' }))
   // From npm's cache where it has the packages: a checkout that runs tests has fetched all of them.
   const args = ['install', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel', 'error']
   const done = spawnSync('npm', [...args, join(folder, packed.filename)], {
@@ -212,17 +212,7 @@ describe('sluice as a dependency', { tags: ['thorough'] }, () => {
   })
 
   installed('serves the API and the console', async () => {
-    // Not through npx: a signal to it would not reach the server.
-    const bin = join(project, 'node_modules/.bin/sluice')
-    const child = spawn(bin, ['start', '--port', '0', '--json'], {
-      cwd: project,
-      env,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    const ended = once(child, 'close')
-    try {
-      const [line] = await once(createInterface({ input: child.stdout }), 'line')
-      const { url } = JSON.parse(String(line)) as { url: string }
+    const code = await whileServed(async (url) => {
       const page = await fetch(`${url}/`)
       const html = await page.text()
       expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
@@ -230,12 +220,28 @@ describe('sluice as a dependency', { tags: ['thorough'] }, () => {
       const code = await fetch(new URL(script, url))
       expect([code.status, code.headers.get('content-type')]).toEqual([200, 'text/javascript; charset=utf-8'])
       expect(await (await fetch(`${url}/api/health`)).json()).toMatchObject({ status: 'ok' })
-    } finally {
-      child.kill('SIGTERM')
-      await ended
-    }
-    expect(child.exitCode).toBe(0)
+    })
+    expect(code).toBe(0)
   })
+
+  installed(
+    'has types that the programs of docs/client.md compile with, strictly; the first of them runs',
+    async () => {
+      const page = readFileSync(join(ROOT, 'docs/client.md'), 'utf8')
+      const programs = [...page.matchAll(/^```ts\n\/\/ file: (\S+)\n(.*?)^```$/gms)]
+      expect(programs.length).toBeGreaterThan(2)
+      for (const [, name = '', text = ''] of programs) writeFileSync(join(project, name), text)
+      const files = programs.map(([, name = '']) => name)
+      expect(compiled(files)).toBe('')
+      const code = await whileServed(async (url) => {
+        const child = spawn('node', ['follow.js'], { cwd: project, env: { ...env, SLUICE_URL: url } })
+        const said: string[] = []
+        for await (const line of createInterface({ input: child.stdout })) said.push(line)
+        expect(said.slice(-2)).toEqual([expect.stringMatching(/^\d+ run:completed$/), 'completed Hello Ana'])
+      })
+      expect(code).toBe(0)
+    },
+  )
 
   installed('says what to do where there is no Node 24 and npm cannot get one', ({ skip }) => {
     if (strangersMajor >= 24) skip(`the machine's own Node is ${strangersNode}`)
@@ -251,6 +257,40 @@ describe('sluice as a dependency', { tags: ['thorough'] }, () => {
     ])
   })
 })
+
+/** `sluice start` in the project; answers its exit code. Not through npx: a signal to it would not reach the server. */
+async function whileServed(use: (url: string) => Promise<void>): Promise<number | null> {
+  const args = ['start', '--port', '0', '--json']
+  const started = spawn(join(project, 'node_modules/.bin/sluice'), args, { cwd: project, env })
+  const ended = once(started, 'close')
+  try {
+    const [line] = await once(createInterface({ input: started.stdout }), 'line')
+    await use((JSON.parse(String(line)) as { url: string }).url)
+  } finally {
+    started.kill('SIGTERM')
+    await ended
+  }
+  return started.exitCode
+}
+
+/** What the compiler says of a stranger's files, with every check it has, those of declarations too. */
+function compiled(files: readonly string[]): string {
+  const types = join(ROOT, 'node_modules/@types')
+  const options = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--module', 'nodenext']
+  const target = [
+    '--target',
+    'es2023',
+    '--lib',
+    'es2023,dom,dom.iterable,dom.asynciterable',
+    '--types',
+    'node',
+    '--typeRoots',
+    types,
+  ]
+  const args = [join(ROOT, 'node_modules/typescript/bin/tsc'), ...options, ...target, ...files]
+  const done = spawnSync(process.execPath, args, { cwd: project, encoding: 'utf8' })
+  return done.stdout
+}
 
 /** Versions whose names are npm's; the cache of npm keeps them. */
 describe.each([20, 22, 24])('the package on Node %i', { tags: ['thorough'], timeout: 400_000 }, (major) => {
