@@ -66,8 +66,10 @@ export interface StepDefinition<
 }
 
 /** A step as a module exports it. */
-export interface Step {
+export interface Step<Inputs = unknown, Outputs = unknown> {
   readonly [STEP]: StepDefinition
+  /** For the compiler alone, never there: what documents in TypeScript know of its ports. */
+  readonly ports?: { readonly takes: Inputs; readonly gives: Outputs }
 }
 
 const STEP: unique symbol = Symbol.for('sluice.step')
@@ -81,7 +83,7 @@ export function defineStep<
   Inputs extends z.ZodObject,
   Outputs extends z.ZodObject,
   Config extends z.ZodType = z.ZodObject<Record<never, never>>,
->(definition: StepDefinition<Inputs, Outputs, Config>): Step {
+>(definition: StepDefinition<Inputs, Outputs, Config>): Step<z.input<Inputs>, z.output<Outputs>> {
   const wrong = problemOf(definition)
   if (wrong !== undefined) throw new TypeError(`Cannot define the step: ${wrong}`)
   // Its own types are those of its ports; whoever runs it knows none of them.

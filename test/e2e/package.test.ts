@@ -225,7 +225,7 @@ describe('sluice as a dependency', { tags: ['thorough'] }, () => {
   })
 
   installed(
-    'has types that the programs of docs/client.md compile with, strictly; the first of them runs',
+    'has types that the programs of docs compile with, strictly; one of them starts a run, follows it and approves',
     async () => {
       const page = readFileSync(join(ROOT, 'docs/client.md'), 'utf8')
       const programs = [...page.matchAll(/^```ts\n\/\/ file: (\S+)\n(.*?)^```$/gms)]
