@@ -51,7 +51,9 @@ const route = changeHandler({
 async function endAfter(world: World, run: RunKey, seconds: number, signal: AbortSignal) {
   const head = await headAfter(world, run, seconds, signal)
   const { state, queued } = head
-  return state === 'running' ? { state: queued === true ? 'pending' : state } : { state, outputs: await lastOutputs(world, run, head) }
+  return state === 'running'
+    ? { state: queued === true ? 'pending' : state }
+    : { state, outputs: await lastOutputs(world, run, head) }
 }
 
 const invoked = functionHandler({

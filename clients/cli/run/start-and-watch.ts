@@ -197,7 +197,7 @@ function wayOn(session: Session, target: Target, { inside }: FollowHow, runId: s
 }
 
 /** Ctrl-C ends what follows a run with a word on how to go on, and exit code 130. */
-export function leaveOnCtrlC(words: string) {
+function leaveOnCtrlC(words: string) {
   const control = new AbortController()
   const leave = () => control.abort(new Refused({ code: 'interrupted', detail: words }, { exitCode: 130 }))
   process.on('SIGINT', leave)

@@ -47,5 +47,5 @@ test('the gates say what the specification says, and SUCCESS only where everythi
   // Every row was reached, and SUCCESS often enough to mean something.
   const reached = new Set([...rows.keys()].map((seen) => seen.split(' ').slice(0, 3).join(' ')))
   expect(reached.size).toBe(8)
-  expect((rows.get('PASS x MET SUCCESS') ?? 0) / CASES).toBeGreaterThan(0.02)
+  expect((rows.get('PASS x MET SUCCESS') ?? 0) / CASES).toBeGreaterThan(0.01)
 })

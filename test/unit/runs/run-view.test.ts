@@ -158,7 +158,9 @@ describe('viewRun()', () => {
         const [fold, answer] = [foldRun(log), view(log)]
         expect(answer.steps).toEqual(fold.steps)
         expect(answer.run.last_seq).toBe(log.length)
-        expect(answer.run.state === 'paused_approval' ? 'running' : answer.run.state).toBe(fold.state)
+        // Both are running runs, as one sees them.
+        const { state: told } = answer.run
+        expect(told === 'paused_approval' || told === 'waiting' ? 'running' : told).toBe(fold.state)
         for (const [id, { state, attempt, gates }] of Object.entries(fold.blocks)) {
           expect(answer.blocks[id]).toMatchObject({ state, attempt, gates })
         }
