@@ -136,6 +136,8 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   'start-run': [
     ...APPENDS,
     'runs.count',
+    // Who waits for the end is told its outputs.
+    'runs.getAll',
     // Artifacts of the run it continues.
     'objects.get',
     'objects.put',

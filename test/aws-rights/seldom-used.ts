@@ -86,6 +86,7 @@ export const SELDOM_USED: Readonly<Record<string, readonly string[]>> = {
     '* webhooks.nudge lambda:InvokeFunction',
     '* telemetry.secrets secretsmanager:GetSecretValue',
   ],
+  'So few runs begin alike that their list has no second page.': ['get-run runs.list dynamodb:PutItem'],
   'Something else did it before: a run was sent on, a join was answered, an end was seen.': [
     'send-outbox objects.get s3:GetObject',
     'sweep objects.get s3:GetObject',

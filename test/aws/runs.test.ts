@@ -66,6 +66,14 @@ describe('the door', () => {
 })
 
 describe('DAGs', () => {
+  test('one request starts a run and waits for what it publishes; a run is found by the beginning of its id', async () => {
+    const started = await aws.caller.call('POST', '/api/dag/run?wait=20', { name: 'basic', inputs: { goal } })
+    expect(started).toMatchObject({ status: 201, json: { state: 'completed', outputs: { implement: {} } } })
+    const { run_id } = started.json as { readonly run_id: string }
+    const found = await aws.caller.call('GET', `/api/dag/runs/${run_id.slice(0, 16)}`)
+    expect(found).toMatchObject({ status: 200, json: { run: { run_id, state: 'completed' } } })
+  })
+
   test('basic runs to its end as the caller', async () => {
     const id = await aws.caller.start({ name: 'basic', inputs: { goal } })
     const events = await aws.caller.until(id, isEnd)
