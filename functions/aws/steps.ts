@@ -12,23 +12,23 @@ import { openDescribedSteps } from './ports-without-sdk.ts'
 import { CLIENT_OPTIONS, sdkFault } from './sdk.ts'
 
 /**
- * The Steps port on AWS: a function a step, invoked asynchronously. Each deployment that changes a step's code publishes a
+ * The Steps port on AWS: a function a step and tenant, invoked asynchronously. Each deployment that changes a step's code publishes a
  * version whose description is the hash of that code; a run goes on with the version it began with.
  */
 export function openSteps({ env, settings }: Pick<Core, 'env' | 'settings'>, config: LambdaClientConfig = {}): Steps {
   const client = new LambdaClient({ ...CLIENT_OPTIONS, ...config })
   const versions = new Map<string, string>()
   const versionOf = async (step: StepCode, FunctionName: string) => {
-    const known = versions.get(`${step.name} ${step.hash}`)
+    const known = versions.get(`${FunctionName} ${step.hash}`)
     if (known !== undefined) return known
     const found = await findVersion(client, FunctionName, step)
-    versions.set(`${step.name} ${step.hash}`, found)
+    versions.set(`${FunctionName} ${step.hash}`, found)
     return found
   }
   return {
     ...openDescribedSteps({ settings }),
     async start(step, start) {
-      const FunctionName = stepFunction(env.STAGE, stepSlug(step.name))
+      const FunctionName = stepFunction(env.STAGE, stepSlug(step.name), start.place.tenant)
       const Qualifier = await versionOf(step, FunctionName)
       const Payload = Buffer.from(JSON.stringify(start))
       const command = new InvokeCommand({ FunctionName, Qualifier, InvocationType: 'Event', Payload })

@@ -70,7 +70,7 @@ export interface ChosenRights extends Asked {
   /** ARNs of the secrets that hold keys of MCP servers; absent = there are none. */
   readonly mcp?: readonly string[]
   readonly telemetry?: readonly string[]
-  /** Names of the functions of steps; absent = there are none. */
+  /** Names of the functions of steps, as they are for main; absent = there are none. */
   readonly steps?: readonly string[]
   /** Names of containers that documents run; absent = none. */
   readonly containers?: readonly string[]
@@ -96,7 +96,12 @@ const BY_CHOICE = {
   'services.key': ({ services = [] }: ChosenRights) => services.map(secretStatement),
   'mcp.key': ({ mcp = [] }: ChosenRights) => mcp.map(secretStatement),
   'telemetry.secrets': ({ telemetry = [] }: ChosenRights) => telemetry.map(secretStatement),
-  'steps.start': ({ steps = [] }: ChosenRights, stack: Stack) => steps.flatMap((name) => startStatements(stack, name)),
+  // One name a step, however many tenants have a function of it: IAM limits what a role says.
+  'steps.start': ({ steps = [], tenants }: ChosenRights, stack: Stack) =>
+    steps.flatMap((name) => [
+      ...startStatements(stack, name),
+      ...(tenants.length > 1 ? startStatements(stack, `${name}-*`) : []),
+    ]),
   'steps.collect': ({ containers = [], tenants }: ChosenRights, stack: Stack, names: Names) =>
     containers.length === 0
       ? []

@@ -33,7 +33,7 @@ export function acknowledgementsFor(
     ...tenants.flatMap((tenant) => [`${bucket}/${tenant}/objects/*`, `${bucket}/${tenant}/index/*`]),
     ...(containers.length === 0 ? [] : tenants.flatMap((tenant) => exchangeFolders(bucket, tenant, containers))),
     ...(anchors ? tenants.map((tenant) => `${locked}/${anchorPrefix(tenant)}*`) : []),
-    ...steps.map((name) => `arn:<AWS::Partition>:lambda:<AWS::Region>:<AWS::AccountId>:function:${name}:*`),
+    ...steps.flatMap((name) => versionsOfStep(name, tenants)),
     `${states}:stateMachine:${names.machine('*')}`,
     `${states}:stateMachine:${names.inlineMachines}*`,
     `${states}:execution:${names.machine('*')}:*`,
@@ -74,6 +74,12 @@ export function acknowledgementsFor(
       reason: 'The mail of an alarm: one that cannot be delivered is still an alarm in CloudWatch.',
     },
   ]
+}
+
+/** Where there are several tenants each has a function of its own, whose name begins as that of main. */
+function versionsOfStep(name: string, tenants: readonly string[]): readonly string[] {
+  const arn = `arn:<AWS::Partition>:lambda:<AWS::Region>:<AWS::AccountId>:function:${name}`
+  return [`${arn}:*`, ...(tenants.length > 1 ? [`${arn}-*`, `${arn}-*:*`] : [])]
 }
 
 /** run-block exchanges files with all containers of a tenant, each container in its own folder. */

@@ -22,7 +22,7 @@ export interface Names {
   /** Of a function of the catalog. */
   readonly function: (name: string) => string
   /** Of the function of a step of the project. */
-  readonly step: (slug: string) => string
+  readonly step: (slug: string, tenant?: string) => string
   /** Of a DAG's machine; see slugOf. */
   readonly machine: (slug: string) => string
   /** Of part k of a DAG that is too large for one machine; no slug holds a `_`. */
@@ -46,7 +46,7 @@ export function stageNames(stage: string): Names {
     anchors: (account, region) => `${prefix}-anchors-${account}-${region}`,
     machineLogs: `/aws/vendedlogs/states/${prefix}`,
     function: (name) => `${prefix}-${name}`,
-    step: (slug) => stepFunction(stage, slug),
+    step: (slug, tenant) => stepFunction(stage, slug, tenant),
     machine: (slug) => `${prefix}-${slug}`,
     machinePart: (slug, part) => `${prefix}-${slug}_${part}`,
     inlineMachines: `${prefix}-x-`,

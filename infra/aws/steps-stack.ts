@@ -4,6 +4,7 @@ import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk
 import { Architecture, CfnFunction, Code, Function as LambdaFunction, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda'
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import { Construct } from 'constructs'
+import { MAIN_TENANT } from '../../shared/auth/principal.ts'
 import { functionMemory, type StepGrant } from '../../shared/steps/settings.ts'
 import { type ChosenRights, functionArn, rightStatements, secretStatement } from './access.ts'
 import { keyStatements } from './customer-key.ts'
@@ -18,23 +19,33 @@ interface StepsStackProps extends StackProps {
   readonly built: string
 }
 
-/** The functions of the project's steps: each with a role, a log and versions of its own. */
+/** The functions of the project's steps, one a tenant: each with a role, a log and versions of its own. */
 export class StepsStack extends Stack {
   constructor(scope: Construct, id: string, { names, steps, chosen, built, ...props }: StepsStackProps) {
     super(scope, id, props)
-    for (const step of steps) new StepFunction(this, step, { names, chosen, built })
+    for (const tenant of chosen.tenants) {
+      for (const step of steps)
+        new StepFunction(this, step, { names, chosen: { ...chosen, tenants: [tenant] }, built, tenant })
+    }
   }
+}
+
+interface StepParts extends Pick<StepsStackProps, 'names' | 'built'> {
+  readonly tenant: string
+  /** Of this tenant alone: its code may use the rights of its function, and so do its grants. */
+  readonly chosen: ChosenRights
 }
 
 /** Lambda's own limit; a step is aborted at its block's timeout_ms, 840 s at the most. */
 const LONGEST = Duration.seconds(900)
 
 class StepFunction extends Construct {
-  constructor(scope: Construct, step: DeployedStep, parts: Pick<StepsStackProps, 'names' | 'chosen' | 'built'>) {
-    super(scope, step.slug)
-    const { names, built } = parts
+  constructor(scope: Construct, step: DeployedStep, parts: StepParts) {
+    const { names, built, tenant } = parts
+    const functionName = names.step(step.slug, tenant)
+    // That of main is named as it was before there were others.
+    super(scope, tenant === MAIN_TENANT ? step.slug : functionName)
     const { aws } = step.settings
-    const functionName = names.step(step.slug)
     const logGroup = new LogGroup(this, 'Logs', {
       logGroupName: `/aws/lambda/${functionName}`,
       retention: RetentionDays.ONE_MONTH,
@@ -47,7 +58,7 @@ class StepFunction extends Construct {
     const { account, region } = Stack.of(this)
     const made = new LambdaFunction(this, 'Function', {
       functionName,
-      description: `Step ${step.name}`,
+      description: tenant === MAIN_TENANT ? `Step ${step.name}` : `Step ${step.name} of tenant ${tenant}`,
       code: Code.fromAsset(join(built, 'steps', step.slug)),
       handler: 'index.handler',
       runtime: Runtime.NODEJS_24_X,

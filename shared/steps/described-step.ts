@@ -1,3 +1,4 @@
+import { MAIN_TENANT } from '../auth/principal.ts'
 import type { PortType, StepPin } from '../dag/dag.ts'
 import { isStepPath } from '../dag/handlers.ts'
 import { sha256 } from '../text/hash.ts'
@@ -44,9 +45,10 @@ export function stepSlug(name: string): string {
   return `${words.join('-').slice(0, 24).replace(/-+$/, '')}-${sha256(name).slice(0, 6)}`
 }
 
-/** The name of the function that runs a step on AWS: 64 characters at the most. */
-export function stepFunction(stage: string, slug: string): string {
-  return `sluice-${stage}-step-${slug}`
+/** The name of the function that runs a step for a tenant on AWS: 64 characters at the most. That of main is the step's alone. */
+export function stepFunction(stage: string, slug: string, tenant = MAIN_TENANT): string {
+  const own = `sluice-${stage}-step-${slug}`
+  return tenant === MAIN_TENANT ? own : `${own}-${sha256(tenant).slice(0, 6)}`
 }
 
 type Schema = Readonly<Record<string, unknown>>
