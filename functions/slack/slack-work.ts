@@ -19,6 +19,7 @@ const ClickSchema = z.strictObject({
   at: text,
   approval_id: text,
   decision: z.enum(['approve', 'reject', 'waive']),
+  follows: z.exactOptional(z.enum(['rest', 'stop'])),
   digest: text,
   feedback: text.optional(),
 })
@@ -59,10 +60,9 @@ async function decide(world: World, tenant: string, click: SlackClick): Promise<
     const shown = Object.keys(item.shown).join(', ') || 'no values'
     return `What this approval shows is not what your message showed: it is now about ${shown}, with digest ${item.digest.slice(0, 12)}. Open the run and look at it again.`
   }
-  const { approval_id, decision, feedback } = click
+  const { approval_id } = click
   const principal = personOf(world, tenant, click.user)
-  const words = feedback === undefined ? {} : { feedback }
-  const wish = { approval_id, decision, digest: item.digest, ...words }
+  const wish = { approval_id, digest: item.digest, ...wishOf(click) }
   try {
     await whileAway(world, () => decideApproval(world, run, principal, wish))
     return undefined
@@ -78,6 +78,13 @@ async function decide(world: World, tenant: string, click: SlackClick): Promise<
     return undefined
   }
 }
+
+function wishOf({ decision, follows, feedback }: SlackClick) {
+  return { decision, ...(feedback === undefined ? {} : { feedback }), ...(follows && FOLLOWS[follows]) }
+}
+
+/** As the API has it. */
+const FOLLOWS = { rest: { allow_rest: true }, stop: { stop: true } } as const
 
 const UNKNOWN =
   'The record of this run does not answer: it is not known whether this was decided. Click again if the message keeps its buttons.'

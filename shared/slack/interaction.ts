@@ -98,11 +98,17 @@ function readActions(payload: unknown, team: string): Interaction {
   const message_ts = fits(textAt(payload, 'container', 'message_ts'), STAMP)
   const when = fits(textAt(action, 'action_ts'), STAMP)
   const ignored = { kind: 'ignored', seen: action_id } as const
-  if (value?.decision !== ACTIONS[action_id].decision) return ignored
+  if (value === undefined || !isValueOf(action_id, value)) return ignored
   if (user === undefined || channel === undefined || message_ts === undefined || when === undefined) return ignored
   return (
     asked(action_id, { ...value, team, user, channel, message_ts, at: when }, textAt(payload, 'trigger_id')) ?? ignored
   )
+}
+
+/** A button says what its action does: nothing else was shown to who clicked it. */
+function isValueOf(action_id: ActionId, { decision, follows }: ButtonValue): boolean {
+  const action: ButtonAction = ACTIONS[action_id]
+  return decision === action.decision && follows === action.follows
 }
 
 function asked(action_id: ActionId, click: SlackClick, trigger_id: string | undefined): Interaction | undefined {
@@ -147,7 +153,11 @@ function parsed(json: string): unknown {
   }
 }
 
-/** Buttons of Sluice's messages by action id: which decision each is, and whether a modal asks for words first. */
+interface ButtonAction extends Pick<ButtonValue, 'decision' | 'follows'> {
+  readonly asks: 'nothing' | 'optional' | 'required'
+}
+
+/** Buttons of Sluice's messages by action id: which decision each is, what follows, and whether a modal asks for words first. */
 export const ACTIONS = {
   sluice_approve: { decision: 'approve', asks: 'nothing' },
   sluice_reject: { decision: 'reject', asks: 'optional' },
@@ -156,7 +166,11 @@ export const ACTIONS = {
   sluice_waive: { decision: 'waive', asks: 'required' },
   /** What an agent asks on its own is answered in words. */
   sluice_answer: { decision: 'approve', asks: 'required' },
-} as const
+  /** The tool is not asked about again in this run. */
+  sluice_allow_rest: { decision: 'approve', follows: 'rest', asks: 'nothing' },
+  /** The call is not made, and its agent ends. */
+  sluice_stop: { decision: 'reject', follows: 'stop', asks: 'optional' },
+} as const satisfies Readonly<Record<string, ButtonAction>>
 export type ActionId = keyof typeof ACTIONS
 
 /** Follows a link; Slack tells of it all the same. */
@@ -173,7 +187,7 @@ export const MODAL = {
 
 /** The modal that asks for the words of a decision; what it is about travels with it and comes back signed. */
 export function reasonModal(click: SlackClick, required: boolean): Json {
-  const { title, label } = MODAL_WORDS[click.decision]
+  const { title, label } = MODAL_WORDS[click.follows ?? click.decision]
   return asJson({
     type: 'modal',
     callback_id: MODAL.callback_id,
@@ -205,6 +219,8 @@ export function reasonModal(click: SlackClick, required: boolean): Json {
 
 const WHY = 'Why? The run goes on with these words.'
 const MODAL_WORDS = {
+  rest: { title: 'Allow', label: WHY },
+  stop: { title: 'Deny and stop', label: WHY },
   approve: { title: 'Answer', label: 'Your answer: the agent is told these words.' },
   waive: { title: 'Waive', label: WHY },
   reject: { title: 'Reject', label: WHY },
@@ -216,32 +232,36 @@ export const REASON_MISSING = {
   errors: { [MODAL.block_id]: 'Words are needed: they are recorded with the decision.' },
 } as const
 
-/** What a button of a message stands for: `v1|<approval id>|<decision>|<digest[0..32]>`. */
+/** What a button of a message stands for: `v1|<approval id>|<decision>[+<follows>]|<digest[0..32]>`. */
 interface ButtonValue {
   readonly approval_id: string
   readonly decision: 'approve' | 'reject' | 'waive'
+  /** Of a call of an agent: its tool is allowed for the rest of the run, or the agent is stopped. */
+  readonly follows?: 'rest' | 'stop'
   /** The first half of the digest of what the message shows: a decision is bound to it. */
   readonly digest: string
 }
 
 /** At most 2,000 characters are allowed; this has about 80. */
-export function writeButtonValue({ approval_id, decision, digest }: ButtonValue): string {
-  return `v1|${approval_id}|${decision}|${digest.slice(0, 32)}`
+export function writeButtonValue({ approval_id, decision, follows, digest }: ButtonValue): string {
+  return `v1|${approval_id}|${decision}${follows === undefined ? '' : `+${follows}`}|${digest.slice(0, 32)}`
 }
 
 /** undefined: not one that this version wrote. */
 export function readButtonValue(text: string): ButtonValue | undefined {
-  const [, approval_id, decision, digest] = FORM.exec(text) ?? []
+  const [, approval_id, decision, follows, digest] = FORM.exec(text) ?? []
   if (approval_id === undefined || decision === undefined || digest === undefined) return undefined
   // The pattern lets nothing else through.
-  return { approval_id, decision: decision as ButtonValue['decision'], digest }
+  const value = { approval_id, decision: decision as ButtonValue['decision'], digest }
+  return follows === undefined ? value : { ...value, follows: follows as NonNullable<ButtonValue['follows']> }
 }
 
 const FORM =
-  /^v1\|(apr_[0-9a-hjkmnp-tv-z]{26}_[0-9a-z]{1,4}_[0-9]{1,6}(?:_(?:i[0-9]{1,6})?a[0-9]{1,4})?)\|(approve|reject|waive)\|([0-9a-f]{32})$/
+  /^v1\|(apr_[0-9a-hjkmnp-tv-z]{26}_[0-9a-z]{1,4}_[0-9]{1,6}(?:_(?:i[0-9]{1,6})?a[0-9]{1,4})?)\|(approve|reject|waive)(?:\+(rest|stop))?\|([0-9a-f]{32})$/
 
 /** What makes two deliveries the same click: its content, never how often Slack says that it sent it. */
 export function clickIdempotencyKey(tenant: string, click: SlackClick): RequestIdentity {
-  const { team, user, approval_id, decision, at } = click
-  return { tenant, route: 'slack', key: [team, user, approval_id, decision, at].join('|') }
+  const { team, user, approval_id, decision, follows, at } = click
+  const said = follows === undefined ? decision : `${decision}+${follows}`
+  return { tenant, route: 'slack', key: [team, user, approval_id, said, at].join('|') }
 }

@@ -188,7 +188,7 @@ function approvalButtons({ item, open_url }: AskedInSlack): Block {
     type: 'button',
     action_id,
     text: plainTextObject(words, 75),
-    value: writeButtonValue({ approval_id: item.id, decision: ACTIONS[action_id].decision, digest: item.digest }),
+    value: writeButtonValue({ approval_id: item.id, ...ACTIONS[action_id], digest: item.digest }),
     ...(style === undefined ? {} : { style }),
   })
   const yesButton = () => {
@@ -201,7 +201,9 @@ function approvalButtons({ item, open_url }: AskedInSlack): Block {
     type: 'actions',
     elements: [
       yesButton(),
+      ...(item.allow_rest === true ? [button('sluice_allow_rest', 'Allow for the rest of the run')] : []),
       button(mustSayWhy ? 'sluice_reject_with_reason' : 'sluice_reject', 'Reject', 'danger'),
+      ...(item.about === 'call' ? [button('sluice_stop', 'Deny and stop', 'danger')] : []),
       ...(open_url === undefined ? [] : [open]),
     ],
   }
