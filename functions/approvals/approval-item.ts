@@ -4,7 +4,7 @@ import type { ApprovalPolicy } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import { approvalDigest } from '../../shared/runs/approval.ts'
 import type { EventData, RunEvent } from '../../shared/runs/event.ts'
-import { ordinal, PHASE, readOrdinal } from '../../shared/runs/lane.ts'
+import { readOrdinal } from '../../shared/runs/lane.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { ApprovalItem, AskedNote, ChangesAbove } from '../../shared/runs/run-store-items.ts'
 import { isWhenTrue } from '../../shared/runs/skip-rules.ts'
@@ -16,7 +16,7 @@ import { TOOL_GATES } from '../../shared/tools/tool-gates.ts'
 import type { World } from '../../shared/world.ts'
 import { readRounds } from '../attempts/agents/read-rounds.ts'
 import type { BlockCall, OpenQuestion } from '../attempts/block-call.ts'
-import { callKey, toolKey } from '../attempts/block-call.ts'
+import { toldKey, toolKey } from '../attempts/block-call.ts'
 import { describeQuestion, shownValues, storeBinding } from '../attempts/decision-binding.ts'
 import { gatesAskedAbout } from '../attempts/gate-waivers.ts'
 import { askedInputs, attemptInputs, storeInputs } from '../attempts/inputs.ts'
@@ -220,12 +220,12 @@ function askWords({ block, about, gates, reason, raise }: Asking): string {
 }
 
 /** What is known of work that was lost in the middle, and what a yes and a no mean. */
-function lostWords(call: BlockCall, { attempt, events }: OpenQuestion): string {
-  const { block, item, lane = 0 } = call
+function lostWords(call: BlockCall, { attempt, projection, events }: OpenQuestion): string {
+  const { block, item } = call
   const asked = events.findLast(({ type }) => type === 'block:asked')
   const began = events.find(({ type }) => type === 'step:started')
   const newest = events.findLast(({ type }) => type === 'step:progress')
-  const key = callKey({ ...call, lane: ordinal({ ...readOrdinal(lane), phase: PHASE.begun }) }, attempt, 0)
+  const key = toldKey(call, attempt, projection.untried)
   const tool = call.acting?.call
   if (tool !== undefined) return lostCallWords(call, tool, asked?.type === 'block:asked' ? asked.data.reason : '')
   const [of, others] =

@@ -210,10 +210,14 @@ export function callKey({ run, lane_key, epoch, lane }: BlockCall, attempt: numb
   return `${run.run_id}/${lane_key}/${epoch}/${attempt}${leg === 0 ? '' : `.${leg}`}/${repair}`
 }
 
-/** The key that a step is told: of a call of an agent the call's own. */
-export function toldKey(call: BlockCall, attempt: number): string {
-  const { acting } = call
-  return acting?.call === undefined ? callKey(call, attempt, 0) : toolKey(call, acting.call)
+/**
+ * The key that a step, or what AWS calls, is told: of a call of an agent the call's own, else that of the try. An attempt
+ * that was lost is no try (`untried` of those before this one), so what may have done its work knows it again.
+ */
+export function toldKey(call: BlockCall, attempt: number, untried = 0): string {
+  const { acting, run, lane_key, epoch } = call
+  if (acting?.call !== undefined) return toolKey(call, acting.call)
+  return `${run.run_id}/${lane_key}/${epoch}/${attempt - untried}/0`
 }
 
 /**

@@ -23,7 +23,7 @@ import { readOwnProjection } from '../record/projections.ts'
 import { advanceLane, failBlockOnFault } from './advance.ts'
 import { toFailure } from './attempt-outcome.ts'
 import { type BegunAttempt, beginAttempt, endWithoutWork, finishBegun } from './begin-attempt.ts'
-import { type BlockCall, callKey, roomOf } from './block-call.ts'
+import { type BlockCall, callKey, roomOf, toldKey } from './block-call.ts'
 import { type BlockReport, reportBlock, retryBlock } from './block-report.ts'
 import {
   claimAttempt,
@@ -71,7 +71,7 @@ async function tryCall(
     claim: (ready) => claimed(call, open, ready, signal),
   })
   if (!('ready' in begun)) return begun
-  const end = await callOrEnd(call, begun, signal)
+  const end = await callOrEnd(call, begun, open.untried, signal)
   return 'call' in end ? end : finishBegun(call, begun, end)
 }
 
@@ -95,7 +95,8 @@ async function openAttempt(call: BlockCall): Promise<Opened> {
   if (call.resumed === undefined && call.lane !== undefined && phase >= PHASE.claimed && phase < PHASE.begun) {
     const before = await readOwnProjection(call, call.lane)
     if (before?.holder !== undefined) {
-      return { attempt, lane: call.lane, holder: before.holder, hash: before.inputs_hash }
+      const { holder, inputs_hash: hash, untried } = before
+      return { attempt, lane: call.lane, holder, hash, ...(untried === undefined ? {} : { untried }) }
     }
   }
   const open = await findNextAttempt(call)
@@ -121,11 +122,16 @@ async function claimed(
 }
 
 /** What to call, or its end without a call: it could not begin, or a kept result stands in for it. */
-async function callOrEnd(call: BlockCall, begun: BegunAttempt<string>, signal: AbortSignal | undefined) {
+async function callOrEnd(
+  call: BlockCall,
+  begun: BegunAttempt<string>,
+  untried: number | undefined,
+  signal: AbortSignal | undefined,
+) {
   const { attempt, claim: holder, ready, feedback } = begun
   try {
     const over = await endWithoutWork(call, begun)
-    return over ?? (await orderCall(call, { attempt, holder, values: ready.values, feedback, signal }))
+    return over ?? (await orderCall(call, { attempt, untried, holder, values: ready.values, feedback, signal }))
   } catch (error) {
     if (signal?.aborted === true) throw error
     if (error instanceof Fault && error.name === 'Unavailable') throw error
@@ -135,6 +141,8 @@ async function callOrEnd(call: BlockCall, begun: BegunAttempt<string>, signal: A
 
 interface Ordered {
   readonly attempt: number
+  /** Attempts before it that were no try. */
+  readonly untried: number | undefined
   readonly holder: string
   readonly values: Readonly<Record<string, Json>>
   readonly feedback: readonly string[]
@@ -143,11 +151,12 @@ interface Ordered {
 
 async function orderCall(call: BlockCall, ordered: Ordered): Promise<OpenedCall> {
   const { world, storage, run, block } = call
-  const { attempt, holder, values, feedback } = ordered
+  const { attempt, untried, holder, values, feedback } = ordered
   const { handler, step, config } = requireCall(call)
   const { ms: timeout_ms } = attemptLimit(block, world.settings.safety)
   const key = callKey(call, attempt, 0)
-  const made = await CALLS[handler](call, ordered, key)
+  const told_key = toldKey(call, attempt, untried)
+  const made = await CALLS[handler](call, ordered, told_key)
   await refuseSecrets(call, made.own, templatesOfCall(handler, config)[0])
   const bytes = Buffer.byteLength(JSON.stringify(made.call))
   if (bytes > CALL_BYTES) {
@@ -165,6 +174,7 @@ async function orderCall(call: BlockCall, ordered: Ordered): Promise<OpenedCall>
     config: {},
     feedback: [...feedback],
     key,
+    told_key,
     attempt,
     timeout_ms,
     room_bytes: await roomOf(call),

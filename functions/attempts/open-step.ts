@@ -60,12 +60,13 @@ async function tryStep(
   if (open === 'lost_for_good') throw retryBlock(call)
   const begun = await beginAttempt(call, open, { undecided, claim: (ready) => claimAttempt(call, open, ready, signal) })
   if (!('ready' in begun)) return begun
-  const end = await startedOrOver(call, { ...begun, token, signal })
+  const end = await startedOrOver(call, { ...begun, untried: open.untried, token, signal })
   if (end !== 'started') return finishBegun(call, begun, end)
   return reportBlock(call, { state: 'running', attempt: open.attempt, seq: begun.claim.seq, verdicts: [] })
 }
 
 interface ClaimedStep extends BegunAttempt<Claimed> {
+  readonly untried: number | undefined
   readonly token: string
   readonly signal: AbortSignal | undefined
 }
@@ -87,12 +88,14 @@ async function startedOrOver(call: BlockCall, step: ClaimedStep): Promise<Attemp
 interface OrderedWith extends Pick<StepOrder, 'room_bytes'> {
   readonly values: Readonly<Record<string, Json>>
   readonly feedback: readonly string[]
+  readonly untried: number | undefined
 }
 
-async function start(call: BlockCall, { claim: claimed, ready, feedback, token }: ClaimedStep): Promise<void> {
+async function start(call: BlockCall, { claim: claimed, ready, feedback, token, untried }: ClaimedStep): Promise<void> {
   const { world, storage, run } = call
   const { step, handler: name } = requireStep(call)
-  const order = orderOf(call, claimed.attempt, { values: ready.values, feedback, room_bytes: await roomOf(call) })
+  const { values } = ready
+  const order = orderOf(call, claimed.attempt, { values, feedback, untried, room_bytes: await roomOf(call) })
   const { ref: order_ref } = await storage.bounded.objects.put(run.tenant, Buffer.from(JSON.stringify(order)))
   const place = placeOfAttempt(call, claimed)
   await world.steps.start({ name, hash: step.hash }, { place, order_ref, token })
@@ -105,7 +108,7 @@ function requireStep({ block }: BlockCall) {
   throw new Fault('Bug', 'step_not_described', message)
 }
 
-function orderOf(call: BlockCall, attempt: number, { values, feedback, room_bytes }: OrderedWith) {
+function orderOf(call: BlockCall, attempt: number, { values, feedback, untried, room_bytes }: OrderedWith) {
   const { step, handler: name, config } = requireStep(call)
   const inputs = portValues(call.block, values)
   const beside = Object.fromEntries(Object.entries(values).filter(([port]) => !Object.hasOwn(inputs, port)))
@@ -119,7 +122,7 @@ function orderOf(call: BlockCall, attempt: number, { values, feedback, room_byte
     config,
     feedback: [...feedback],
     key: callKey(call, attempt, 0),
-    told_key: toldKey(call, attempt),
+    told_key: toldKey(call, attempt, untried),
     attempt,
     timeout_ms: attemptLimit(call.block, call.world.settings.safety).ms,
     room_bytes,

@@ -39,6 +39,8 @@ describe('a step with effect: once', () => {
     const events = await place.ended(run)
     expect(all(events, 'block:retrying').map(({ data }) => data.code)).toEqual(['ATTEMPT_LOST'])
     expect(all(events, 'step:started').map(({ attempt }) => attempt)).toEqual([1, 2])
+    // Whoever books by the key finds the attempt that was lost.
+    expect((await place.left('attempts')).trim().split('\n')).toEqual([`1 ${key}`, `2 ${key}`])
     expect(events.at(-1)?.type).toBe('run:completed')
     await expectVerified(place, run)
   })
