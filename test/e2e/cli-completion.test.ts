@@ -73,7 +73,7 @@ describe('in bash', () => {
   test('completes a second run id behind the first', { tags: ['thorough'] }, async () => {
     const started: string[] = []
     for (const _ of [1, 2]) {
-      const { out } = await project.run(`sluice run start dags/hello.yaml --json --url ${place.url}`)
+      const { out } = await project.run(`sluice run start dags/review.yaml --json --url ${place.url}`)
       started.unshift(JSON.parse(out).run_id)
     }
     const env = { SLUICE_URL: place.url ?? '' }

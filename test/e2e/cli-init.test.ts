@@ -21,8 +21,8 @@ test('a new project is valid, and its DAG runs at once, offline, without being n
   expect([code, err]).toEqual([0, ''])
   const { run, blocks } = JSON.parse(out)
   expect(run.state).toBe('completed')
-  expect(Object.keys(blocks)).toEqual(['read', 'outline', 'publish'])
-  expect(blocks.outline.gates.map(({ status }: { status: string }) => status)).toEqual(['passed', 'passed', 'passed'])
+  expect(Object.keys(blocks)).toEqual(['read', 'outline', 'decisions', 'publish'])
+  expect(blocks.outline.gates.map(({ status }: { status: string }) => status)).toEqual(Array(4).fill('passed'))
   const [artifacts = ''] = readdirSync(join(project.folder, '.sluice', 'artifacts'))
   expect(read(`.sluice/artifacts/${artifacts}/outline.md`)).toContain('Decision: reading ahead goes into release 2.4')
 })
@@ -75,11 +75,24 @@ test('nothing is written over what is there, but for --force', async () => {
   rmSync(folder, { recursive: true })
 })
 
-test('it says what it wrote and the next two commands', async () => {
+test('it says what it wrote and the next commands', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-init-'))
   const { out } = await sluice(['init', 'brief'], { cwd: folder })
   for (const [, path = ''] of out.matchAll(/^ {2}(\S+)$/gm)) expect(existsSync(join(folder, 'brief', path))).toBe(true)
-  expect(out).toMatch(/Next:\n {2}cd brief\n {2}sluice run start .*\n {2}sluice start /)
+  expect(out).toMatch(/Next:\n {2}cd brief\n {2}sluice validate .*\n {2}sluice run start .*\n {2}sluice start /)
+  rmSync(folder, { recursive: true })
+})
+
+test('a package.json that is there stays; a new one asks for the package as the nearest one above does', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-init-'))
+  const mine = JSON.stringify({ dependencies: { sluice: 'file:../sluice.tgz' } })
+  writeFileSync(join(folder, 'package.json'), mine)
+  const here = await sluice(['init', '.', '--json'], { cwd: folder })
+  expect([here.code, JSON.parse(here.out).written.includes('package.json')]).toEqual([0, false])
+  expect(readFileSync(join(folder, 'package.json'), 'utf8')).toBe(mine)
+  await sluice(['init', 'in/My Brief'], { cwd: folder })
+  const { name, devDependencies } = JSON.parse(readFileSync(join(folder, 'in/My Brief/package.json'), 'utf8'))
+  expect([name, devDependencies]).toEqual(['my-brief', { sluice: 'file:../../../sluice.tgz' }])
   rmSync(folder, { recursive: true })
 })
 

@@ -32,6 +32,10 @@ blocks:
     agent: { provider: local, model: outline, prompt: "Sum up." }
 `
 
+const OUTLINE = `blocks:
+  - { id: outline, outputs: { text: string }, agent: { provider: local, model: outline, prompt: Say what a gate is. } }
+`
+
 /** Blocks, one after the other. */
 const chained = (length: number) =>
   JSON.stringify({
@@ -54,6 +58,7 @@ beforeAll(async () => {
   }
   place = await openPlace(SettingsSchema.parse(settings), { listen: true })
   writeFileSync(join(project.folder, 'slow.yaml'), SLOW)
+  writeFileSync(join(project.folder, 'outline.yaml'), OUTLINE)
 })
 afterAll(async () => {
   await place.close()
@@ -135,13 +140,13 @@ describe.runIf(missing === undefined)('on a terminal', () => {
 test.skipIf(missing === undefined)(`the live view was not looked at: ${missing}`, () => {})
 
 test('piped, it is a line an event without a single sequence', async () => {
-  const { out } = await project.run('sluice run start dags/hello.yaml --watch | cat', there())
+  const { out } = await project.run('sluice run start outline.yaml --watch | cat', there())
   expect(out).not.toContain('\u001b')
   expect(out).toMatch(/^ {3}\d\.\d\d s {2}outline: completed$/m)
 })
 
 test('FORCE_COLOR colours what is drawn', { tags: ['thorough'] }, async () => {
-  const { out } = await project.run('sluice run start dags/hello.yaml --json --watch', there())
+  const { out } = await project.run('sluice run start outline.yaml --json --watch', there())
   const id = JSON.parse(out).run.run_id
   const status = await project.run(`sluice run status ${id} | cat`, { ...there(), FORCE_COLOR: '1', NO_COLOR: '' })
   expect(status.out).toContain('\u001b[32mcompleted')

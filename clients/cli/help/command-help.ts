@@ -5,9 +5,11 @@ import { wrapText } from '../terminal/text.ts'
 /** Commands about projects and places, by their words. */
 const PLACE_HELP: Readonly<Record<string, CommandHelp>> = {
   init: {
-    prints: 'the files it wrote, then the next two commands.',
+    prints: 'the files it wrote, then the next commands, as they are typed here.',
     json: '{folder, written: [path], replaced: [path]}.',
-    exits: { 1: 'files it would write are there: they are listed, and nothing was written.' },
+    exits: {
+      1: 'files it would write are there: they are listed, and nothing was written. A package.json that is there stays.',
+    },
     examples: ['init brief', 'init . --force'],
   },
   'new dag': {

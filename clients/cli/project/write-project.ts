@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs'
-import { basename, join, relative, resolve } from 'node:path'
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import * as z from 'zod'
+import about from '../../../package.json' with { type: 'json' }
 import { documentSchema } from '../../../shared/document/json-schema.ts'
-import { parseDag } from '../../../shared/document/parse.ts'
-import { PLACE_PROVIDERS } from '../../../shared/providers/provider.ts'
 import { settingsSchema } from '../../../shared/settings/json-schema.ts'
-import { parseSettings } from '../../../shared/settings/parse.ts'
-import { readFile, writeNewFile } from '../terminal/files.ts'
+import { readFileIfAny, writeNewFile } from '../terminal/files.ts'
 import { Refused } from '../terminal/refused.ts'
-import type { Session } from '../terminal/session.ts'
+import { quotedWord, type Session } from '../terminal/session.ts'
 import { jsonText, plainText } from '../terminal/text.ts'
 
 export interface InitOptions {
@@ -15,27 +15,31 @@ export interface InitOptions {
   readonly json?: true
 }
 
-/** Writes a project and checks it; what is there already stays, unless it is to be written over. */
+/**
+ * Writes a project; what is there already stays, unless it is to be written over. A package.json is never written over: an
+ * install has made it.
+ */
 export function writeProject(session: Session, folder: string, { force: forced, json }: InitOptions): void {
   const force = forced === true
-  const files = projectFiles(basename(resolve(folder)))
+  const all = projectFiles(basename(resolve(folder)), dependencyIn(folder))
+  const files = new Map([...all].filter(([path]) => path !== PACKAGE || !existsSync(join(folder, PACKAGE))))
   const there = [...files.keys()].filter((path) => existsSync(join(folder, path)))
   if (there.length > 0 && !force) throw projectThere(folder, there)
   for (const [path, text] of files) writeNewFile(join(folder, path), text, force)
-  checkWritten(folder)
   const written = [...files.keys()]
   if (json === true) session.say(jsonText({ folder, written, replaced: there }, 2))
   else sayWritten(session, folder, written, there)
 }
 
 function sayWritten(session: Session, folder: string, written: readonly string[], there: readonly string[]): void {
-  const { command } = session.settings
+  const command = commandIn(folder, session)
   const go = relative(process.cwd(), resolve(folder))
   const lines = [
-    `Wrote ${written.length} files in ${folder === '.' ? 'this folder' : folder}, and checked them:`,
+    `Wrote ${written.length} files in ${folder === '.' ? 'this folder' : folder}:`,
     ...written.map((path) => `  ${path}${there.includes(path) ? '  (written over)' : ''}`),
     'Next:',
     ...(go === '' ? [] : [`  cd ${go}`]),
+    `  ${command} validate     checks settings, document, step and gate`,
     `  ${command} run start    runs dags/hello.yaml right here, offline`,
     `  ${command} start        serves API and console on 127.0.0.1:4040`,
   ]
@@ -48,28 +52,61 @@ function projectThere(folder: string, there: readonly string[]): Refused {
   return new Refused({ code: 'file_there', detail })
 }
 
-/** A Fault or Refused names what a disk or another program made of it. */
-function checkWritten(folder: string): void {
-  const settings = join(folder, 'sluice.yaml')
-  const { providers, prices, agents, shell_gates, approvals } = parseSettings(readFile(settings, 'settings'), settings)
-  const dag = readFile(join(folder, 'dags', 'hello.yaml'), 'DAG file')
-  const routing = { providers, prices, agents, shell_gates, approvals }
-  const parsed = parseDag(dag, { name: 'hello', providers: [...PLACE_PROVIDERS, ...Object.keys(providers)], routing })
-  if (parsed.ok) return
-  const detail = 'The DAG that was written is not valid.'
-  throw new Refused({ code: 'invalid_dag', detail, errors: parsed.errors })
+/** A clone is started by npm, which in a project with a package.json has to be told where the clone is. */
+function commandIn(folder: string, { settings: { command } }: Session): string {
+  const isPlain = command === 'npm run -s sluice --' && resolve(folder) !== resolve(ROOT)
+  return isPlain ? command.replace('-s', `-s --prefix ${quotedWord(resolve(ROOT))}`) : command
 }
 
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
+const PACKAGE = 'package.json'
+
+/**
+ * What a package.json of the folder asks for to have this very package: as the nearest one above it does, else by version.
+ * `file:../sluice.tgz` is written as seen from the folder.
+ */
+function dependencyIn(folder: string): string {
+  for (let at = dirname(resolve(folder)); ; at = dirname(at)) {
+    const spec = specIn(readFileIfAny(join(at, PACKAGE), 'package.json'))
+    if (spec !== undefined) return spec.startsWith('file:') ? `file:${fromFolder(folder, at, spec.slice(5))}` : spec
+    if (at === dirname(at)) return `^${about.version}`
+  }
+}
+
+function fromFolder(folder: string, at: string, path: string): string {
+  return isAbsolute(path) ? path : relative(resolve(folder), join(at, path)).replaceAll('\\', '/')
+}
+
+function specIn(text: string | undefined): string | undefined {
+  const read = PackageSchema.safeParse(jsonOf(text))
+  return read.data?.dependencies?.sluice ?? read.data?.devDependencies?.sluice
+}
+
+function jsonOf(text = 'null'): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const NamedSchema = z.record(z.string(), z.string()).optional()
+const PackageSchema = z.looseObject({ dependencies: NamedSchema, devDependencies: NamedSchema })
+
 /** Every file of a new project with its text, by its path there. */
-export function projectFiles(name: string): ReadonlyMap<string, string> {
+export function projectFiles(name: string, dependency = `^${about.version}`): ReadonlyMap<string, string> {
   return new Map([
+    [PACKAGE, packageOf(name, dependency)],
     ['sluice.yaml', SETTINGS_FILE],
     ['dags/hello.yaml', HELLO_DAG],
+    ['steps/decisions.ts', STEP],
+    ['gates/invents-nothing.ts', GATE],
     ['inputs/notes.md', NOTES],
     ['checks/gates.ndjson', GATE_CHECKS],
     ['schemas/dag.schema.json', text(documentSchema())],
     ['schemas/sluice.schema.json', text(settingsSchema())],
     ['.github/workflows/sluice.yml', WORKFLOW],
+    ['tsconfig.json', TSCONFIG],
     ['.gitignore', GITIGNORE],
     ['README.md', readmeOf(name)],
   ])
@@ -80,9 +117,71 @@ function text(schema: object): string {
   return `${JSON.stringify(schema)}\n`
 }
 
+/** package.json of a new project. npm allows fewer names than folders have. */
+function packageOf(name: string, dependency: string): string {
+  const words = name.toLowerCase().replace(/[^a-z0-9._-]+/g, '-')
+  const about = {
+    name: words.replace(/^[._-]+/, '').slice(0, 200) || 'project',
+    private: true,
+    type: 'module',
+    scripts: { validate: 'sluice validate', start: 'sluice start' },
+    devDependencies: { sluice: dependency },
+  }
+  return `${JSON.stringify(about, null, 2)}\n`
+}
+
+/** steps/decisions.ts of a new project. */
+const STEP = `import { defineStep } from 'sluice'
+import * as z from 'zod'
+
+/** Your own code in a block: dags/hello.yaml names it as a handler. Its schemas are the types of the block's ports. */
+export default defineStep({
+  inputs: z.object({ text: z.string() }),
+  outputs: z.object({ decisions: z.array(z.string()), count: z.number() }),
+  run({ inputs, log }) {
+    const lines = inputs.text.split('\\n').flatMap((line) => /Decision: (.*)/.exec(line)?.[1] ?? [])
+    log.info(\`\${lines.length} decisions\`)
+    return { decisions: lines, count: lines.length }
+  },
+})
+`
+
+/** gates/invents-nothing.ts of a new project. */
+const GATE = `import { defineGate } from 'sluice'
+import * as z from 'zod'
+
+/** A gate of your own: what one port says after a word must stand in another. Pure: no clock, no network, no files. */
+export default defineGate({
+  params: z.strictObject({ port: z.string(), of: z.string(), word: z.string() }),
+  reads: ({ port, of }) => [port, of],
+  check({ params, port }) {
+    const source = String(port(params.of))
+    const lines = String(port(params.port)).split('\\n').filter((line) => line.includes(params.word))
+    const said = lines.map((line) => line.slice(line.indexOf(params.word)).trim())
+    const invented = said.filter((line) => !source.includes(line))
+    if (invented.length > 0) return { passed: false, reason: \`nobody said "\${invented[0]}"\`, evidence: invented }
+    return { passed: true, reason: \`\${said.length} lines with "\${params.word}", each of them said\` }
+  },
+})
+`
+
+/** tsconfig.json of a new project: what the editor checks steps and gates by. Nothing has to be compiled. */
+const TSCONFIG = `{
+  "compilerOptions": {
+    "target": "es2023",
+    "module": "nodenext",
+    "strict": true,
+    "noEmit": true,
+    "skipLibCheck": true,
+    "allowImportingTsExtensions": true
+  },
+  "include": ["steps", "gates"]
+}
+`
+
 /** dags/hello.yaml of a new project: real work that needs no key and no network. */
 const HELLO_DAG = `# yaml-language-server: $schema=../schemas/dag.schema.json
-# Notes in, outline out: read a file -> outline it -> gates -> keep it as an artifact. Provider \`local\` is text tools,
+# Notes in, outline out: read a file -> outline it -> gates -> list its decisions -> keep it as an artifact. Provider \`local\` is text tools,
 # no model: it runs offline and costs nothing. Run it with \`sluice run start\`.
 name: hello
 version: "1"
@@ -127,6 +226,22 @@ blocks:
       - name: names-the-decision
         check: { type: matches, port: text, pattern: "Decision: \\\\w+" }
         error: The outline must name what was decided
+      # A gate of this project: gates/invents-nothing.ts.
+      - name: invents-nothing
+        check: { type: ./gates/invents-nothing.ts, port: text, of: notes, word: "Decision:" }
+        error: The outline names a decision that the notes do not have
+
+  - id: decisions
+    name: List the decisions
+    mode: deterministic
+    inputs:
+      text: { from: outline.text }
+    # A step of this project: steps/decisions.ts. Its ports are those of its schemas: decisions and count.
+    deterministic: { handler: ./steps/decisions.ts }
+    post_gates:
+      - name: some
+        check: { type: range, port: count, min: 1 }
+        error: A meeting without a decision needs no outline
 
   - id: publish
     name: Keep the outline
@@ -194,7 +309,7 @@ safety:
 `
 
 /** .github/workflows/sluice.yml of a new project. */
-const WORKFLOW = `# Checks documents and gates, then runs the DAG offline. It needs sluice among the devDependencies of package.json.
+const WORKFLOW = `# Checks documents, steps and gates, then runs the DAG offline. It needs the package-lock.json that \`npm install\` writes.
 name: sluice
 on: [push, pull_request]
 permissions: { contents: read }
@@ -240,7 +355,9 @@ function readmeOf(name: string): string {
 
 | file | what it is |
 | --- | --- |
-| \`dags/hello.yaml\` | a DAG: read \`inputs/notes.md\`, outline it, check the outline, keep it |
+| \`dags/hello.yaml\` | a DAG: read \`inputs/notes.md\`, outline it, check the outline, list its decisions, keep it |
+| \`steps/decisions.ts\` | code of this project in a block: its schemas are the types of the block's ports |
+| \`gates/invents-nothing.ts\` | a gate of this project |
 | \`sluice.yaml\` | settings: folders, providers, agents, caps |
 | \`inputs/\` | the only folder runs may read files from |
 | \`schemas/\` | JSON Schemas for the editor; \`sluice init . --force\` writes them anew after an update |
@@ -258,6 +375,7 @@ console on 127.0.0.1:4040; runs started while it is there are seen in the consol
 - \`sluice validate\` checks every document, \`sluice plan dags/hello.yaml\` says what a run will do.
 - \`sluice new dag NAME\` writes another document, \`sluice new gate NAME --type TYPE\` a gate to paste.
 - \`sluice doctor\` says what is missing on this machine.
-- CI installs sluice from \`package.json\`: \`npm install --save-dev <file or URL of the package>\`, once.
+- \`package.json\` names the package: \`npm install\` gets it for this folder, and writes the package-lock.json that CI installs
+  by. Where it comes from a file, \`npm install --save-dev FILE\` names that.
 `
 }

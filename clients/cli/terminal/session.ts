@@ -1,4 +1,5 @@
-import { dirname, sep } from 'node:path'
+import { existsSync } from 'node:fs'
+import { dirname, join, sep } from 'node:path'
 import * as z from 'zod'
 import type { SignedTarget } from '../aws/signed-target.ts'
 import type { LocalLogin, ReadingPlace } from '../place/local-login.ts'
@@ -119,15 +120,21 @@ function isNpmScript({ npm_command, npm_lifecycle_event = '' }: z.output<typeof 
   return npm_command?.startsWith('run') === true && /^(?:sluice|demo(?::.+)?)$/.test(npm_lifecycle_event)
 }
 
-/** From another folder npm has to be told where the clone is. */
+/** From another folder, and from a package of its own inside the clone, npm has to be told where the clone is. */
 function npmCommand({ INIT_CWD, npm_package_json }: z.output<typeof EnvironmentSchema>): string {
   const clone = npm_package_json === undefined ? undefined : dirname(npm_package_json)
-  const isInside = INIT_CWD === undefined || clone === undefined || `${INIT_CWD}${sep}`.startsWith(`${clone}${sep}`)
+  const isInside = INIT_CWD === undefined || clone === undefined || isOfPackage(INIT_CWD, clone)
   return isInside ? 'npm run -s sluice --' : `npm run -s --prefix ${quotedWord(clone)} sluice --`
 }
 
+function isOfPackage(folder: string, root: string): boolean {
+  if (folder === root) return true
+  if (!`${folder}${sep}`.startsWith(`${root}${sep}`) || existsSync(join(folder, 'package.json'))) return false
+  return isOfPackage(dirname(folder), root)
+}
+
 /** As a shell reads it as one word. */
-function quotedWord(text: string): string {
+export function quotedWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
