@@ -5,6 +5,7 @@ import { addApprovals } from './approvals/approval-commands.ts'
 import { addDeploy, addDestroy, addLogs } from './aws/deployment-commands.ts'
 import { addCompile, addPlan, addSchema, addValidate } from './documents/document-commands.ts'
 import { addGates } from './documents/gate-commands.ts'
+import { addEval } from './eval/eval-commands.ts'
 import { addGoal } from './goal/goal-commands.ts'
 import { addGraph } from './graph/graph-commands.ts'
 import { addCommandHelp } from './help/command-help.ts'
@@ -46,6 +47,7 @@ export function commandTree(session: Session): Command {
   addEvent(sluice, session)
   addDocumentCommands(sluice, session)
   addGates(sluice, session)
+  addEval(sluice, session)
   addResearch(sluice, session)
   addHelp(sluice)
   addCommandHelp(sluice, session.settings.command)

@@ -71,6 +71,8 @@ const RUNS: readonly Step[] = [
   ...both('run pivot', 'run pivot $MISSED --input accuracy=0.95'),
   before('run start', 'run start dags/words.yaml --watch --json', { $WORDS: 'run.run_id' }),
   ...both('run log', 'run log $WORDS count'),
+  ...one('eval validate'),
+  ...one('eval run', 'eval run evals/titles.yaml'),
 ]
 
 /** A command that decides, once for people and once for a program: each decides a run of its own. */
@@ -134,6 +136,7 @@ export const NOT_SHOWN: Readonly<Record<string, string>> = {
   'webhooks test': '[webhooks.md](webhooks.md) shows it with an endpoint.',
   'webhooks dead': '[webhooks.md](webhooks.md) shows it with an endpoint.',
   'webhooks replay': '[webhooks.md](webhooks.md) shows it with an endpoint.',
+  'eval show': 'It prints what `eval run` prints at its end: [eval.md](eval.md).',
   'run transcript': '[agents.md](agents.md) says what a turn and a call are.',
   deploy: 'It needs an AWS account: [deploy.md](deploy.md) shows it.',
   destroy: 'It needs an AWS account: [deploy.md](deploy.md) shows it.',
@@ -301,6 +304,17 @@ blocks:
   goal_text: Nine of ten are right
   acceptance_criteria:
     - { id: AC1, kind: metric_threshold, metric: accuracy, op: ">=", target: 0.9 }
+`,
+  'evals/titles.yaml': `data:
+  items:
+    - { id: plan, values: { title: Plan, head: "1. Decision" } }
+    - { id: minutes, values: { title: Minutes, head: "1. Open" } }
+document: ../dags/hello.yaml
+variants:
+  - { name: as-it-is }
+  - { name: capitals, set: { outline.agent.prompt: "{{inputs.title}}" } }
+expect:
+  - { name: begins-right, block: outline, check: { type: contains, port: text, values: ["{{item.head}}"] } }
 `,
   'report.md': '[METRIC:accuracy] 0.93\n',
   'plan.md': '# Plan\n\nPredict churn.\n',

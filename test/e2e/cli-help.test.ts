@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { COMMAND_HELP } from '../../clients/cli/help/command-help.ts'
@@ -15,6 +15,11 @@ const EXAMPLES = Object.entries(COMMAND_HELP).flatMap(([command, { examples, exi
 const REFUSED =
   /^(research show|run (goal|approve|reject|waive|stop|pivot|artifact RUN greeting|diff|output|retry)|approvals (show|approve|reject)|graph (show|neighbors|delete))/
 
+const TITLES = `data: { items: [{ id: plan, values: { title: Plan } }, { id: minutes, values: { title: Minutes } }] }
+document: ../dags/hello.yaml
+variants: [{ name: as-it-is }]
+`
+
 let project: ProjectFolder
 let place: Place
 let run = ''
@@ -29,6 +34,8 @@ beforeAll(async () => {
     'goal.yaml',
     'goal_text: Say its shape\nacceptance_criteria: [{ id: a, kind: marker_required, marker: SHAPE }]\n',
   )
+  mkdirSync(join(project.folder, 'evals'))
+  write('evals/titles.yaml', TITLES)
   write('report.md', '[SHAPE] 10 rows\n')
   write('decisions.ndjson', '')
   write('payloads.ndjson', '')

@@ -46,7 +46,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'errors.ts limits.ts text auth ports services table',
     'goals dag steps tools graph research providers prompts gates runs agents',
     'document catalog.ts compile plan approvals slack telemetry webhooks settings',
-    'routes.ts api console invariants views world.ts',
+    'evals routes.ts api console invariants views world.ts',
   ].flatMap((names) => names.split(' ')),
   functions: [
     'handler.ts http-handler.ts require-run.ts record provider-call.ts provider-lease.ts watch-dispatch.ts search isolate providers gates telemetry steps mcp',

@@ -399,6 +399,25 @@ const DOCUMENT_HELP: Readonly<Record<string, CommandHelp>> = {
     exits: ANSWERED,
     examples: ['goal decide --ndjson < decisions.ndjson'],
   },
+  'eval run': {
+    prints:
+      'how far it is, then the tables: shares and means a variant with 95 % intervals, the variants compared, what is better and worse than the last time, thresholds.',
+    json: '{eval, round, items, planned, done, complete, variants, comparisons, last?, thresholds, ok, file}.',
+    exits: { 3: 'the budget was not enough: some runs have no result.', 100: 'a threshold does not hold.' },
+    examples: ['eval run evals/titles.yaml', 'eval run evals/titles.yaml --fresh --concurrency 2 --junit eval.xml'],
+  },
+  'eval show': {
+    prints: 'the tables of a round, as `eval run` prints them at its end.',
+    json: '{eval, round, items, planned, done, complete, variants, comparisons, last?, thresholds, ok, file}.',
+    exits: { 3: 'the round is not complete.', 100: 'a threshold does not hold.' },
+    examples: ['eval show evals/titles.yaml', 'eval show evals/titles.yaml --json'],
+  },
+  'eval validate': {
+    prints: 'a line an evaluation: its items and variants; of one with errors where they are.',
+    json: '{files: [{file, valid, items?, variants?, code?, problem?, errors?}]}.',
+    exits: { 100: 'one has errors.' },
+    examples: ['eval validate', 'eval validate evals/titles.yaml'],
+  },
   'gates list': {
     prints: 'every gate type with its parameters (? = may be left out) and what it decides; then those of sluice.yaml.',
     json: '[{type, family, summary, params: JSON Schema, ..}]; with --configured the gates of sluice.yaml.',
