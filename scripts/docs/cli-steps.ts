@@ -73,6 +73,7 @@ const RUNS: readonly Step[] = [
   ...both('run log', 'run log $WORDS count'),
   ...one('eval validate'),
   ...one('eval run', 'eval run evals/titles.yaml'),
+  ...one('eval import', 'eval import promptfooconfig.yaml --name translations'),
 ]
 
 /** A command that decides, once for people and once for a program: each decides a run of its own. */
@@ -315,6 +316,10 @@ variants:
   - { name: capitals, set: { outline.agent.prompt: "{{inputs.title}}" } }
 expect:
   - { name: begins-right, block: outline, check: { type: contains, port: text, values: ["{{item.head}}"] } }
+`,
+  'promptfooconfig.yaml': `prompts: ["Translate {{text}}"]
+providers: [openai:gpt-4.1-mini]
+tests: [{ vars: { text: Hello }, assert: [{ type: contains, value: Bonjour }, { type: javascript, value: "true" }] }]
 `,
   'report.md': '[METRIC:accuracy] 0.93\n',
   'plan.md': '# Plan\n\nPredict churn.\n',

@@ -167,6 +167,7 @@ function wholeProblems(evaluation: Evaluation): readonly Problem[] {
   return [
     ...sameNames(['variants'], variants),
     ...sameNames(['expect'], expect),
+    ...(data.items ?? []).flatMap((item, at) => takenNames(['data', 'items', at, 'expect'], item.expect ?? [], expect)),
     ...variants.flatMap((variant, at) => whichProblems(evaluation, variant, at)),
     ...checksProblems(['gates'], gates),
     ...checksProblems(['expect'], expect),
@@ -186,6 +187,16 @@ function sameNames(path: Path, all: readonly { readonly name: string }[]): reado
       ? []
       : [problem([...path, at, 'name'], `(${quoted(one)}) is the name of number ${first + 1} too`)]
   })
+}
+
+/** What is expected of an item alone is called otherwise than what is expected of all. */
+function takenNames(path: Path, own: readonly Expect[], all: readonly Expect[]): readonly Problem[] {
+  const taken = own.flatMap((one, at) =>
+    all.some((other) => other.name === one.name)
+      ? [problem([...path, at, 'name'], `(${quoted(one.name)}) is a name of what is expected of every item`)]
+      : [],
+  )
+  return [...sameNames(path, own), ...taken]
 }
 
 function whichProblems(evaluation: Evaluation, variant: Variant, at: number): readonly Problem[] {

@@ -20,6 +20,11 @@ document: ../dags/hello.yaml
 variants: [{ name: as-it-is }]
 `
 
+const PROMPTFOO = `prompts: ["Translate {{text}}"]
+providers: [openai:gpt-4.1-mini]
+tests: [{ vars: { text: Hello }, assert: [{ type: contains, value: Bonjour }, { type: javascript, value: "true" }] }]
+`
+
 let project: ProjectFolder
 let place: Place
 let run = ''
@@ -36,6 +41,7 @@ beforeAll(async () => {
   )
   mkdirSync(join(project.folder, 'evals'))
   write('evals/titles.yaml', TITLES)
+  write('promptfooconfig.yaml', PROMPTFOO)
   write('report.md', '[SHAPE] 10 rows\n')
   write('decisions.ndjson', '')
   write('payloads.ndjson', '')

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { wholeNumber, withTargetOptions } from '../terminal/options.ts'
 import { usageError } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
+import type { ImportOptions } from './import-promptfoo.ts'
 import type { EvalRunOptions, EvalShowOptions } from './run-eval.ts'
 
 /** `sluice eval ..`: a data set times variants of documents. */
@@ -11,6 +12,7 @@ export function addEval(parent: Command, session: Session): void {
     .description('evaluations: a data set times variants of a document, counted and compared')
   addEvalRun(evaluation, session)
   addEvalShow(evaluation, session)
+  addEvalImport(evaluation, session)
   evaluation
     .command('validate')
     .description('check evaluations, their data and their documents; exit code 100 when one has errors')
@@ -51,6 +53,22 @@ function addEvalShow(evaluation: Command, session: Session): void {
     .action(async (file: string | undefined, options: EvalShowOptions) => {
       const { showEval } = await import('./run-eval.ts')
       showEval(session, file, options)
+    })
+}
+
+function addEvalImport(evaluation: Command, session: Session): void {
+  evaluation
+    .command('import')
+    .description(
+      'take over a promptfoo configuration: a document and an evaluation of it; what has no counterpart is named',
+    )
+    .argument('<file>', 'a promptfooconfig.yaml')
+    .option('--name <name>', 'what both are called', 'promptfoo')
+    .option('--force', 'write over files of these names')
+    .option('--json', 'print JSON')
+    .action(async (file: string, options: ImportOptions) => {
+      const { importEval } = await import('./import-promptfoo.ts')
+      importEval(session, file, options)
     })
 }
 

@@ -406,6 +406,15 @@ const DOCUMENT_HELP: Readonly<Record<string, CommandHelp>> = {
     exits: { 3: 'the budget was not enough: some runs have no result.', 100: 'a threshold does not hold.' },
     examples: ['eval run evals/titles.yaml', 'eval run evals/titles.yaml --fresh --concurrency 2 --junit eval.xml'],
   },
+  'eval import': {
+    prints: 'a line for what has no counterpart here, with its place; then the two files it wrote.',
+    json: '{written: [path], items, variants, providers, not_mapped: [{path, line?, column?, what}]}.',
+    exits: {
+      1: 'a file is there already, or nothing could be taken over.',
+      3: 'something has no counterpart; the rest was written.',
+    },
+    examples: ['eval import promptfooconfig.yaml --name translations'],
+  },
   'eval show': {
     prints: 'the tables of a round, as `eval run` prints them at its end.',
     json: '{eval, round, items, planned, done, complete, variants, comparisons, last?, thresholds, ok, file}.',
