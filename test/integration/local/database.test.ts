@@ -191,3 +191,32 @@ test('the end of a run closes its hash chain there and then: an event that is ed
   expect(sealed?.hash).not.toBe(hashAfter(events))
   db.close()
 })
+
+test('what a commit could not write is believed by nobody: HEAD, joins and context are what the file has', async () => {
+  const db = openDatabase(folder)
+  const store = openRunStore(db)
+  await store.create(newRun(1))
+  const run = keyOf(newRun(1).meta)
+  await store.append(step(run, '1', 10, { start: { block: 1, limit: 0 } }))
+  await store.waitJoin(run, '4', { need: 2, token: 't1' })
+  const before = [await store.head(run), await store.context(run)]
+  db.exec("CREATE TRIGGER broken BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'disk I/O error'); END")
+  const failed = await Promise.allSettled([
+    store.append(step(run, '2', 10, { start: { block: 2, limit: 0 } })),
+    store.append(step(run, '3', 10, { end: { block: 1 } })),
+  ])
+  expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  expect([await store.head(run), await store.context(run)]).toEqual(before)
+  db.exec('DROP TRIGGER broken')
+  expect(await store.append(step(run, '2', 10, { start: { block: 2, limit: 2 } }))).toEqual({ ok: true, seq: 3 })
+  expect((await store.head(run))?.running).toEqual(['1', '2'])
+  await store.signalJoin(run, '4', 'a')
+  const after = [await store.head(run), await store.events(run, 0, 9), await store.sealed(run)]
+  db.close()
+  // And the file has all of that.
+  const again = openDatabase(folder)
+  const reopened = openRunStore(again)
+  expect([await reopened.head(run), await reopened.events(run, 0, 9), await reopened.sealed(run)]).toEqual(after)
+  expect(await reopened.signalJoin(run, '4', 'b')).toEqual({ done: 2, need: 2, tokens: ['t1'] })
+  again.close()
+})
