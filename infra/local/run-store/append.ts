@@ -151,7 +151,9 @@ function laneOf({ lanes, unwritten }: LiveRun, key: string): LiveLane {
   return there
 }
 
-function moveRunning({ running }: LiveRun, { start, end }: HeadChange): void {
+function moveRunning(live: LiveRun, { start, end }: HeadChange): void {
+  const { running } = live
+  if (start !== undefined || end !== undefined) live.running_now = undefined
   if (start !== undefined) running.add(laneKey(start))
   else if (end !== undefined) for (const lane of endedLanes(end)) running.delete(lane)
 }

@@ -30,6 +30,8 @@ export interface LiveRun {
   stored_bytes: number | undefined
   budget: RunBudget
   readonly running: Set<string>
+  /** The same in order, once somebody has read it since it changed. */
+  running_now: readonly string[] | undefined
   readonly lanes: Map<string, LiveLane>
   approvals: Readonly<Record<string, HeadApproval>>
   modules: Readonly<Record<string, HeadModule>>
@@ -173,14 +175,12 @@ function makeRoom(runs: Map<number, LiveRun>): void {
 /** HEAD as readers see it: every lane, or only those named. */
 export function headOfLive(live: LiveRun, lanes?: readonly string[]): Head {
   const { state, seq, approvals, modules, children, deadline_at, check_at, stored_bytes, budget } = live
-  const running = live.running
+  live.running_now ??= [...live.running].sort(byLane)
   return {
     state,
     seq,
     lanes: lanesOf(live, lanes),
-    get running() {
-      return [...running].sort(byLane)
-    },
+    running: live.running_now,
     approvals,
     modules,
     children,
@@ -214,7 +214,7 @@ function compare(a: string, b: string): number {
 export function newLiveRun(run: number, key: RunKey, head: Pick<LiveRun, FirstHead>): LiveRun {
   return {
     ...{ run, key, ...head, state: 'running', seq: 0 },
-    ...{ running: new Set(), lanes: new Map(), approvals: {}, modules: {}, children: {} },
+    ...{ running: new Set(), running_now: undefined, lanes: new Map(), approvals: {}, modules: {}, children: {} },
     ...{ items: new Map(), shares: new Map(), outbox: new Map(), sealed: CHAIN, open: [], joins: new Map() },
     unwritten: nothingUnwritten(),
   }
@@ -279,7 +279,7 @@ function loader(db: DatabaseSync): (run: number, key: RunKey) => LiveRun | undef
     const sealed = { seq: row.sealed_seq, hash: row.sealed_hash }
     const live: LiveRun = {
       ...{ run, key, state, seq, deadline_at, check_at, stored_bytes, budget, approvals, modules, children, sealed },
-      ...{ queued: head.queued === true, running: new Set(running), lanes: new Map(lanes.all(run).map(laneOf)) },
+      ...{ queued: head.queued === true, running: new Set(running), running_now: undefined, lanes: new Map(lanes.all(run).map(laneOf)) },
       ...{ items: new Map(), shares: new Map(), outbox: new Map(head.outbox.map((entry) => [entry.id, entry])) },
       open: [...eventsOf(run, key.run_id, sealed.seq, seq - sealed.seq)],
       joins: new Map(),
