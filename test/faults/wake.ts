@@ -152,6 +152,8 @@ function isLate(log: readonly RunEvent[], wait: Waiting, fits: number): boolean 
   if (due >= Date.parse(wait.data.until)) return false
   const last = log.at(-1)
   if (last?.type.startsWith('run:') === true && Date.parse(last.at) < due) return false
-  const end = log.slice(log.indexOf(wait) + 1).find((one) => one.block_id === wait.block_id && one.item === wait.item)
+  const after = log.slice(log.indexOf(wait) + 1).filter(({ block_id }) => block_id === wait.block_id)
+  // Who stops a block stops the waits of its items.
+  const end = after.find(({ item, type }) => item === wait.item || (item === undefined && type === 'block:cancelled'))
   return end?.type !== 'block:match_failed' && (end === undefined || Date.parse(end.at) > due)
 }
