@@ -1,5 +1,6 @@
 import { Fault } from '../errors.ts'
 import { isRunEnd } from '../runs/event-types.ts'
+import { approvedCalls, callsBeforeTurns, frozenTools, taint, turnsOnce } from './agents.ts'
 import { approvedActions } from './approved-actions.ts'
 import { attempts, blockEnds, blockMoves, starts } from './block-life.ts'
 import { bounces } from './bounces.ts'
@@ -107,6 +108,11 @@ export const INVARIANTS: readonly Invariant[] = [
   lostOnce,
   waits,
   ownOutcomes,
+  turnsOnce,
+  callsBeforeTurns,
+  approvedCalls,
+  taint,
+  frozenTools,
 ]
 
 /** The hash chain as a check of its own, number 0: it needs what only the store knows, how far it is closed. */

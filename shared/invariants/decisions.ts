@@ -1,8 +1,11 @@
+import { isActing } from '../agents/agent-items.ts'
+import type { Dag } from '../dag/dag.ts'
 import { asksWaiver, listedApprovers } from '../runs/approval.ts'
-import { type Pass, passesOf, passName } from '../runs/block-passes.ts'
+import { type Pass, passEnd, passesOf, passName } from '../runs/block-passes.ts'
 import type { EventData, RunEvent } from '../runs/event.ts'
 import { questionNumber } from '../runs/ids.ts'
 import type { ApprovalItem } from '../runs/run-store-items.ts'
+import { readAgentItem } from '../runs/turns-and-calls.ts'
 import { defineInvariant } from './invariant.ts'
 
 type Decided = Extract<RunEvent, { readonly type: 'approval:decided' }>
@@ -122,13 +125,32 @@ export const decisionEffects = defineInvariant({
   check({ events, dag }) {
     const asking = new Set(dag.blocks.flatMap(({ id, approval }) => (approval === undefined ? [] : [id])))
     const answers = askAnswers(events)
+    const turns = refusedTurns(events, dag)
     return passesOf(events).flatMap((pass) => {
-      const wrong = askProblems(pass, answers)
+      const wrong = turns.has(passKey(pass)) ? [] : askProblems(pass, answers)
       if (!asking.has(pass.block_id) || pass.item !== undefined || isTakenOver(events, pass)) return wrong
       return [...wrong, ...effectProblems(pass)]
     })
   },
 })
+
+/** Agents that fail by the no to what a turn of theirs asked: the turn is what was asked about. */
+function refusedTurns(events: readonly RunEvent[], dag: Dag): ReadonlySet<string> {
+  const agents = new Set(dag.blocks.flatMap((block) => (isActing(block) ? [block.id] : [])))
+  return new Set(
+    passesOf(events).flatMap((pass) => {
+      const isTurn = pass.item !== undefined && readAgentItem(pass.item).call === undefined && agents.has(pass.block_id)
+      const end = isTurn ? passEnd(pass) : undefined
+      return end?.type === 'block:failed' && ASK_REFUSED.has(end.data.code)
+        ? [passKey({ ...pass, item: undefined })]
+        : []
+    }),
+  )
+}
+
+function passKey({ block_id, item, epoch }: Omit<Pass, 'item' | 'events'> & { readonly item?: number | undefined }) {
+  return `${epoch}/${item ?? ''}/${block_id}`
+}
 
 /** What a retry took over from an earlier run was approved there, by its digest: nobody is asked again. */
 function isTakenOver([first]: readonly RunEvent[], { events }: Pass): boolean {

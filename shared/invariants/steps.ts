@@ -1,8 +1,11 @@
+import { isActing } from '../agents/agent-items.ts'
+import type { Block } from '../dag/dag.ts'
 import { type Pass, passesOf, passName } from '../runs/block-passes.ts'
 import type { RunEvent } from '../runs/event.ts'
 import { eventPosition } from '../runs/run-fold.ts'
 import { askAnswers } from './decisions.ts'
 import { defineInvariant } from './invariant.ts'
+import { judgedBlock } from './judged-block.ts'
 
 type EventOf<T extends RunEvent['type']> = Extract<RunEvent, { readonly type: T }>
 
@@ -37,19 +40,29 @@ export const lostOnce = defineInvariant({
   of: 'log',
   needs: ['events', 'dag'],
   check({ events, dag }) {
-    const once = new Set(
-      dag.blocks.flatMap((block) => {
-        return block.mode === 'deterministic' && block.step?.effect === 'once' ? [block.id] : []
-      }),
-    )
-    if (once.size === 0) return []
+    // A call of an agent is a block of its own, made of its tool.
+    const blocks = new Map(dag.blocks.flatMap((block) => (isActing(block) || isOnce(block) ? [[block.id, block]] : [])))
+    if (blocks.size === 0) return []
     const answers = askAnswers(events)
-    return passesOf(events).flatMap((pass) => (once.has(pass.block_id) ? againProblems(pass, answers) : []))
+    return passesOf(events).flatMap((pass) => {
+      const block = blocks.get(pass.block_id)
+      return block !== undefined && isOnce(judgedBlock(pass, block)) ? againProblems(pass, answers) : []
+    })
   },
 })
 
+function isOnce(block: Block): boolean {
+  return block.mode === 'deterministic' && (block.step?.effect ?? block.effect) === 'once'
+}
+
 /** Ends that nobody but the place said: what the work had done by then, nobody knows. */
-const UNKNOWN: ReadonlySet<string> = new Set(['ATTEMPT_LOST', 'block_timeout', 'step_crashed', 'step_memory'])
+const UNKNOWN: ReadonlySet<string> = new Set([
+  'ATTEMPT_LOST',
+  'block_timeout',
+  'step_crashed',
+  'step_memory',
+  'mcp_answer_lost',
+])
 
 function againProblems(pass: Pass, answers: ReturnType<typeof askAnswers>): readonly string[] {
   const began = new Set<number | undefined>()

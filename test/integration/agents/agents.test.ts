@@ -740,3 +740,12 @@ test('a call that the machine delivers once more after its block has ended chang
   expect(await place.place.invoke('run-block', again)).toMatchObject({ state: 'cancelled' })
   expect(await place.ended(id)).toEqual(events)
 })
+
+test('a turn whose budget a person does not raise fails its block by their no', async () => {
+  const { place } = await scripted(() => 'Done.')
+  const id = await place.start({ ...document(), budget: { tokens: 100, on_exceed: 'ask' } }, started)
+  expect(await decided(place, id, { decision: 'reject', feedback: 'too dear' })).toBe(200)
+  const failed = (await place.ended(id)).filter(({ type }) => type === 'block:failed')
+  expect(failed).toMatchObject([{ data: { code: 'ask_rejected' } }, { data: { code: 'ask_rejected' } }])
+  await expectSound(place, id)
+})
