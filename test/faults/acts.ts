@@ -37,6 +37,7 @@ export const ACT_KINDS = [
   'send_event',
   'send_at_once',
   'answer_callback',
+  'retry_turns',
 ] as const
 export type ActKind = (typeof ACT_KINDS)[number]
 

@@ -154,6 +154,7 @@ const PERFORM: Readonly<Record<ActKind, Perform>> = {
   send_event: sendEvent,
   send_at_once: sendAtOnce,
   answer_callback: answerCallback,
+  retry_turns: retryTurns,
   async clear_machines({ system: { functions } }) {
     await functions.invoke('clear-machines', {}, { from: 'event', who: 'clear-machines' }).catch(() => undefined)
   },
@@ -179,6 +180,17 @@ async function pivotOf(
   const reply = await route(scene, { ...run, key }, 'pivot-run', { body })
   if (reply?.status === 201) scene.linked.push({ tenant: run.tenant, run_id: String(reply.json.run_id) })
   await route(scene, { ...run, key }, 'get-goal', {})
+}
+
+/** An agent goes on after a turn it had: the run it belongs to is over. Most are told that it had none so far. */
+async function retryTurns(scene: Scene, { dice }: Act, run: SimulatedRun & { readonly key: RunKey }): Promise<void> {
+  if (!run.blocks.some(({ id }) => id === 'a0')) return
+  if ((await untilHead(scene.system, run.run_id, PATIENCE_MS, isOver)) === undefined) return
+  const say = dice[1] < 0.5 ? { say: 'Look again.' } : {}
+  const body = { from_block: 'a0', keep_turns: 1 + Math.floor(dice[0] ** 2 * 3), ...say }
+  const key = `turns-${Math.floor(dice[2] * 2)}-${run.key.run_id}`
+  const reply = await route(scene, run, 'retry-run', { body, key })
+  if (reply?.status === 201) scene.linked.push({ tenant: run.tenant, run_id: String(reply.json.run_id) })
 }
 
 /** Reads what a block gave as soon as it is recorded that it has ended. */

@@ -1,6 +1,7 @@
 import { runIdOfIdempotencyKey } from '../../shared/runs/ids.ts'
 import { chance, upTo } from '../integration/random-runs.ts'
 import { type Act, planActs } from './acts.ts'
+import { planAgentActs } from './agents/plan-agent-acts.ts'
 import type { ServerRates } from './agents/simulated-server.ts'
 import type { FaultRates, Outage } from './fault-plan.ts'
 import { planEntries } from './plan-entries.ts'
@@ -91,6 +92,7 @@ export function planScenario(seed: number, start: number, wanted?: Profile, with
     ...planEntries(randomFrom(seed * 41), asked),
     ...planPatches(randomFrom(seed * 61), asked.runs),
     ...planWakes(randomFrom(seed * 73), asked),
+    ...planAgentActs(randomFrom(seed * 103), asked.runs),
     ...(webhooks ? planReplays(randomFrom(seed * 59), calm_at) : []),
   ]
   return {

@@ -13,6 +13,7 @@ import { createItemStore } from '../faults/item-store/create-item-store.ts'
 import type { Mutant } from '../faults/mutant.ts'
 import { MUTANTS } from '../faults/mutants/registry.ts'
 import { operationOf, type Send, sending } from '../faults/mutants/rewriting.ts'
+import { AGENT_PROMISES } from './agent-mutants.ts'
 
 /** A table, and a run store on it that was opened with a mutant's mistake, or without one. */
 interface Place {
@@ -26,6 +27,7 @@ const run = keyOf(newRun(1).meta)
 
 /** What each mutant breaks, on its own: true as long as nothing is broken. */
 const PROMISES: Readonly<Record<string, (place: Place) => Promise<boolean>>> = {
+  ...AGENT_PROMISES,
   async 'no-lane-guard'({ store }) {
     await store.append(step(run, '0', at(1, 10)))
     return !(await store.append(step(run, '0', at(1, 10)))).ok

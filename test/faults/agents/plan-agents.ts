@@ -29,7 +29,7 @@ export function planAgents(
   source: string | undefined,
   without: ReadonlySet<string>,
 ): readonly Planned[] {
-  const all = [...(chance(random, 0.3) ? [alone(random, source)] : []), ...(chance(random, 0.06) ? [below()] : [])]
+  const all = [...(chance(random, 0.4) ? [alone(random, source)] : []), ...(chance(random, 0.06) ? [below()] : [])]
   return all.filter(([{ id, upstream }]) => !without.has(id) && !upstream.some((other) => without.has(other)))
 }
 

@@ -8,7 +8,7 @@ export const lostOnceAgain: Mutant = {
   store: (store) => ({ ...store, append: (append) => store.append(unasked(append)) }),
 }
 
-function unasked(append: Append): Append {
+export function unasked(append: Append): Append {
   const [asked] = append.events
   if (asked?.type !== 'block:asked' || asked.data.about !== 'lost_step' || append.projection === undefined) {
     return append

@@ -1,5 +1,8 @@
 import type { Mutant } from '../mutant.ts'
+import { callGateSkipped } from './call-gate-skipped.ts'
 import { callOfAnother } from './call-of-another.ts'
+import { callRetriedByClient } from './call-retried-by-client.ts'
+import { callUnapproved } from './call-unapproved.ts'
 import { callbackUsedTwice } from './callback-used-twice.ts'
 import { checkMovedLater } from './check-moved-later.ts'
 import { childDecisionStale } from './child-decision-stale.ts'
@@ -7,12 +10,14 @@ import { childTakenOver } from './child-taken-over.ts'
 import { countedJoins } from './counted-joins.ts'
 import { decidedTwice } from './decided-twice.ts'
 import { decisionInherited } from './decision-inherited.ts'
+import { editsIgnored } from './edits-ignored.ts'
 import { itemsDispatchedOn } from './items-dispatched-on.ts'
 import { keptPassedOver } from './kept-passed-over.ts'
 import { lateAttemptTaken } from './late-attempt-taken.ts'
 import { leaseKept } from './lease-kept.ts'
 import { leaseOverCap } from './lease-over-cap.ts'
 import { lookedBeforeRegistered } from './looked-before-registered.ts'
+import { lostCallAgain } from './lost-call-again.ts'
 import { lostOnceAgain } from './lost-once-again.ts'
 import { noLaneGuard } from './no-lane-guard.ts'
 import { noTerminalGuard } from './no-terminal-guard.ts'
@@ -24,6 +29,7 @@ import { pagesFirst } from './pages-first.ts'
 import { projectionBackwards } from './projection-backwards.ts'
 import { readThenPut } from './read-then-put.ts'
 import { readerRepeats } from './reader-repeats.ts'
+import { refusedResultShown } from './refused-result-shown.ts'
 import { revokedLetIn } from './revoked-let-in.ts'
 import { spendAfterCall } from './spend-after-call.ts'
 import { staleDecision } from './stale-decision.ts'
@@ -31,27 +37,35 @@ import { startUnconditioned } from './start-unconditioned.ts'
 import { stepBegunTwice } from './step-begun-twice.ts'
 import { stopWithoutOutbox } from './stop-without-outbox.ts'
 import { storageUncounted } from './storage-uncounted.ts'
+import { taintForgotten } from './taint-forgotten.ts'
 import { tokenBeforeDecision } from './token-before-decision.ts'
+import { toolAsItIs } from './tool-as-it-is.ts'
 import { trimFirst } from './trim-first.ts'
+import { turnAskedAgain } from './turn-asked-again.ts'
 import { voteCountedTwice } from './vote-counted-twice.ts'
 import { waivedUndecided } from './waived-undecided.ts'
 
 /** Every planted mistake. Those with a `client` are of the DynamoDB adapter alone; the others are of both stores. */
 export const MUTANTS: readonly Mutant[] = [
-  callbackUsedTwice,
+  callGateSkipped,
   callOfAnother,
+  callRetriedByClient,
+  callUnapproved,
+  callbackUsedTwice,
   checkMovedLater,
   childDecisionStale,
   childTakenOver,
   countedJoins,
   decidedTwice,
   decisionInherited,
+  editsIgnored,
   itemsDispatchedOn,
   keptPassedOver,
   lateAttemptTaken,
   leaseKept,
   leaseOverCap,
   lookedBeforeRegistered,
+  lostCallAgain,
   lostOnceAgain,
   noLaneGuard,
   noTerminalGuard,
@@ -63,6 +77,7 @@ export const MUTANTS: readonly Mutant[] = [
   projectionBackwards,
   readThenPut,
   readerRepeats,
+  refusedResultShown,
   revokedLetIn,
   spendAfterCall,
   staleDecision,
@@ -70,8 +85,11 @@ export const MUTANTS: readonly Mutant[] = [
   stepBegunTwice,
   stopWithoutOutbox,
   storageUncounted,
+  taintForgotten,
   tokenBeforeDecision,
+  toolAsItIs,
   trimFirst,
+  turnAskedAgain,
   voteCountedTwice,
   waivedUndecided,
 ]

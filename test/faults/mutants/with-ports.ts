@@ -30,7 +30,7 @@ export function readAsNow(
   return withPorts(world, { runs: { ...runs, head }, objects: { ...objects, get } })
 }
 
-function jsonOf(body: Uint8Array): unknown {
+export function jsonOf(body: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(body).toString('utf8'))
   } catch {
