@@ -22,6 +22,8 @@ import { mayHaveItems } from '../inputs.ts'
 export async function openAgentItem(call: BlockCall, whole: ActingBlock): Promise<BlockCall> {
   const { turn, call: n } = readAgentItem(call.item ?? 0)
   if (n === undefined) return { ...call, acting: { whole, turn } }
+  // Its block was stopped: nothing is left to do for it, and its turn is not there any more.
+  if (!mayHaveItems(call)) return { ...call, acting: { whole, turn } }
   const record = await readTurn(call, turn)
   const asked = record?.calls[n - 1]
   if (record === undefined || asked === undefined) {

@@ -711,6 +711,26 @@ describe('a tool that is a document', () => {
   })
 })
 
+describe('a run that is stopped', () => {
+  test('takes every question of its calls with it', async () => {
+    const { place } = await scripted(() => ({ calls: [write('a.md'), write('b.md'), write('c.md')] }))
+    const id = await place.start(document({ tools: [{ use: 'artifact.write', approval: true }] }), started)
+    await expect
+      .poll(async () => (await place.events(id)).filter(({ type }) => type === 'approval:requested'))
+      .toHaveLength(3)
+    expect((await place.call('stop-run', id, {})).status).toBe(200)
+    expect((await place.ended(id)).at(-1)).toMatchObject({ type: 'run:cancelled' })
+    expect(await openQuestions(place)).toEqual([])
+    await expectSound(place, id)
+  })
+})
+
+/** Of all runs of the place. */
+async function openQuestions(at: TestPlace): Promise<readonly unknown[]> {
+  const { approvals } = (await at.call('list-approvals', '')).json as unknown as { approvals: readonly unknown[] }
+  return approvals
+}
+
 describe('a block that is stopped alone', () => {
   test('leaves none of its agent behind: calls that ask, and children', async () => {
     const ask = { id: 'ask', mode: 'approval', approval: { prompt: 'Go on?' } }
@@ -728,6 +748,7 @@ describe('a block that is stopped alone', () => {
     expect((await place.call('stop-run', id, { block_id: 'act' })).status).toBe(200)
     expect((await place.ended(id)).at(-1)).toMatchObject({ type: 'run:failed' })
     expect((await place.ended(child)).at(-1)).toMatchObject({ type: 'run:cancelled' })
+    expect(await openQuestions(place)).toEqual([])
     await expectSound(place, id)
   })
 })
