@@ -80,7 +80,12 @@ export const FUNCTIONS: readonly FunctionLine[] = [
     placeholder: 'CloseModule',
     ports: ['runs', 'objects', 'machine', 'outbox'],
   },
-  { name: 'settle', file: 'runs/settle.ts', placeholder: 'Settle', ports: ['runs', 'objects', 'outbox', 'telemetry'] },
+  {
+    name: 'settle',
+    file: 'runs/settle.ts',
+    placeholder: 'Settle',
+    ports: ['runs', 'objects', 'outbox', 'telemetry', 'steps'],
+  },
   {
     name: 'decide-completion',
     file: 'goals/decide-completion.ts',
@@ -153,7 +158,7 @@ export const FUNCTIONS: readonly FunctionLine[] = [
       'telemetry',
     ],
   },
-  { name: 'pivot-run', file: 'goals/pivot-run.ts', ports: ['runs', 'objects', 'outbox', 'telemetry'] },
+  { name: 'pivot-run', file: 'goals/pivot-run.ts', ports: ['runs', 'objects', 'outbox', 'telemetry', 'steps'] },
   {
     name: 'index-graph',
     file: 'graph/index-graph.ts',

@@ -12,6 +12,7 @@ import { type Pinned, readPinned } from '../record/pinned-run.ts'
 import { requireRun } from '../require-run.ts'
 import { authoredParts, changesFromRetriedRun, requireAuthor } from '../runs/authoring.ts'
 import { type BegunRun, beginRun, type RunRequest } from '../runs/begin-run.ts'
+import { withCodeOfToday } from '../runs/code-of-today.ts'
 import { givenContext, MADE_KEYS, requestKeys } from '../runs/context.ts'
 import { PIVOT_KIND, preparePivotRun } from '../runs/goal-pivot.ts'
 import { checkStartValues } from '../runs/start-values.ts'
@@ -50,7 +51,7 @@ function madeOtherwise(run_id: string, cause: unknown): BegunRun {
  * not_to_pivot; those of values of a start.
  */
 async function orderPivot(
-  world: Pick<World, 'runs' | 'objects' | 'settings'>,
+  world: Pick<World, 'runs' | 'objects' | 'settings' | 'steps'>,
   principal: Principal,
   { run, head, body }: { readonly run: RunKey; readonly head: Head; readonly body: PivotRunBody },
 ): Promise<Omit<RunRequest, 'route' | 'key' | 'body'>> {
@@ -63,7 +64,8 @@ async function orderPivot(
     throw new Fault('Conflict', 'not_to_pivot', message, { facts: { run_id: run.run_id } })
   }
   const { feedback, ...values } = body
-  const { context, ...next } = await preparePivotRun(world, run, pinned, judged.evaluation, feedback)
+  const dag = await withCodeOfToday(world, pinned.dag, { doing: 'pivot', asItWas: new Set() })
+  const { context, ...next } = await preparePivotRun(world, run, { ...pinned, dag }, judged.evaluation, feedback)
   const from = { children: next.children, made: MADE_KEYS }
   requireAuthor(world.settings, principal, [
     ...changesFromRetriedRun(pinned, next.dag_hash, world.settings),

@@ -7,6 +7,7 @@ import { canonicalJson, type Json } from '../../shared/text/json.ts'
 import type { World } from '../../shared/world.ts'
 import { carryGoal } from '../record/freeze-goal.ts'
 import type { Pinned } from '../record/pinned-run.ts'
+import { withCodeOfToday } from './code-of-today.ts'
 import { givenContext, MADE_KEYS, retriedValues } from './context.ts'
 import { createRun, keptScripts, type RunOrder } from './create-run.ts'
 
@@ -20,7 +21,7 @@ const NOTHING_TO_ADD = sha256(canonicalJson({}))
  * the run is a child, whose parent waits for it alone.
  */
 export async function makePivotRun(
-  world: Pick<World, 'runs' | 'objects' | 'clock' | 'settings'>,
+  world: Pick<World, 'runs' | 'objects' | 'clock' | 'settings' | 'steps'>,
   run: RunKey,
   pinned: Pinned,
   evaluation: GoalEvaluation,
@@ -29,7 +30,8 @@ export async function makePivotRun(
   const { final_status, pivot } = evaluation.completion
   const isMeant = meta.goal?.completion.pivot === 'auto' && meta.parent === undefined
   if (!isMeant || final_status !== 'PARTIAL' || !pivot.shouldPivot) return undefined
-  const next = await preparePivotRun(world, run, pinned, evaluation)
+  const dag = await withCodeOfToday(world, pinned.dag, { doing: 'pivot', asItWas: 'all' })
+  const next = await preparePivotRun(world, run, { ...pinned, dag }, evaluation)
   const { starter, starter_person } = meta
   const order = { ...next, run: pivotKey(run), starter, starter_person, body_hash: NOTHING_TO_ADD, queued: true }
   return (await createRun(world, order)).meta.run_id
@@ -62,7 +64,7 @@ function pivotKey({ tenant, run_id }: RunKey): RunKey {
 }
 
 /**
- * The same pinned document and frozen contract, the context as the run left it, and in it `feedback` and `suggestions`:
+ * The same document, bound to the code its steps have now, the frozen contract, the context as the run left it, and in it `feedback` and `suggestions`:
  * what the next attempt is to do otherwise. None of its results are taken over.
  */
 export async function preparePivotRun(

@@ -7,7 +7,6 @@ import { compileDag } from '../../shared/compile/compile-dag.ts'
 import type { Block, Dag } from '../../shared/dag/dag.ts'
 import { HANDLERS_BEYOND_PORTS } from '../../shared/dag/handlers.ts'
 import { topologicalOrder, withBlocksAfter } from '../../shared/dag/order.ts'
-import { bindStepsAgain, stepsBound } from '../../shared/document/bind-agents.ts'
 import { Fault } from '../../shared/errors.ts'
 import { targetInputs } from '../../shared/goals/bind-contract.ts'
 import { runInputsRead } from '../../shared/runs/block-inputs.ts'
@@ -24,6 +23,7 @@ import { requireRun } from '../require-run.ts'
 import { authoredParts, changesFromRetriedRun, requireAuthor } from './authoring.ts'
 import { beginRun, type RunRequest } from './begin-run.ts'
 import { childDocuments } from './child-documents.ts'
+import { withCodeOfToday } from './code-of-today.ts'
 import { givenContext, MADE_KEYS, requestKeys, retriedValues } from './context.ts'
 import { keptScripts } from './create-run.ts'
 import { type BoundDocument, bindDocument, type DocumentWorld, deployedDocument } from './documents.ts'
@@ -150,25 +150,8 @@ async function documentOf(
 ): Promise<BoundDocument> {
   if (body.dag !== undefined) return bindDocument(world, meta.tenant, body.dag, dag.name)
   const scripts = await keptScripts(world, meta.tenant, dag)
-  return { dag: await withCodeOfToday(world, dag, completed), dag_hash: meta.dag_hash, scripts }
-}
-
-/**
- * Who retries has mended the code, as often as not. A step that cannot be taken any more is as it was where its block
- * completed. Fault InvalidInput unknown_step: of another block.
- */
-async function withCodeOfToday(world: RetryWorld, dag: Dag, completed: ReadonlySet<string>): Promise<Dag> {
-  const bound = stepsBound(dag)
-  if (bound.size === 0) return dag
-  const known = await world.steps.describe([...new Set(bound.values())])
-  for (const [id, name] of bound) {
-    const now = known[name]
-    if (now === undefined || !('problem' in now) || completed.has(id)) continue
-    const hint = now.hint === undefined ? '' : ` ${now.hint}`
-    const message = `Cannot retry: block "${id}" names "${name}", which cannot be taken: ${now.problem.replace(/\.$/, '')}.${hint}`
-    throw new Fault('InvalidInput', 'unknown_step', message)
-  }
-  return bindStepsAgain(dag, known)
+  const now = await withCodeOfToday(world, dag, { doing: 'retry', asItWas: completed })
+  return { dag: now, dag_hash: meta.dag_hash, scripts }
 }
 
 /**

@@ -110,7 +110,7 @@ function isFailure({ type }: RunEvent): boolean {
  * none yet. A run that goes on by itself names the run that does.
  */
 async function judgedVerdict(
-  world: Pick<World, 'runs' | 'objects' | 'clock' | 'settings'>,
+  world: Pick<World, 'runs' | 'objects' | 'clock' | 'settings' | 'steps'>,
   run: RunKey,
   pinned: Pinned,
   words: string,
