@@ -3,6 +3,7 @@ import about from '../../package.json' with { type: 'json' }
 import { suggest } from '../../shared/text/wording.ts'
 import { addApprovals } from './approvals/approval-commands.ts'
 import { addDeploy, addDestroy, addLogs } from './aws/deployment-commands.ts'
+import { addDev } from './dev/dev-command.ts'
 import { addCompile, addPlan, addSchema, addValidate } from './documents/document-commands.ts'
 import { addGates } from './documents/gate-commands.ts'
 import { addEval } from './eval/eval-commands.ts'
@@ -126,6 +127,7 @@ function addPlaceCommands(parent: Command, session: Session): void {
     addInit,
     addNew,
     addStart,
+    addDev,
     addConsole,
     addDoctor,
     addCompletion,

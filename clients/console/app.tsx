@@ -40,6 +40,7 @@ export function App() {
         <PlaceBar />
       </header>
       <HoldNotice />
+      <ProjectNotice />
       <main id="main" tabIndex={-1}>
         <Shown component={view?.component} />
       </main>
@@ -47,6 +48,34 @@ export function App() {
     </>
   )
 }
+
+/** While somebody works on the project of this place (`sluice dev`): what is wrong with its files. */
+function ProjectNotice() {
+  const problems = health.value.value?.project ?? []
+  if (problems.length === 0) return null
+  return (
+    <aside class="hold tone-bad" aria-label="Problems of the project">
+      <strong>
+        <span aria-hidden="true">✕</span> {problems.length === 1 ? '1 problem' : `${problems.length} problems`} in the
+        project
+      </strong>
+      <ul>
+        {problems.slice(0, MOST_PROBLEMS).map(({ file, line, column, code, message }) => (
+          <li key={`${file}:${line}:${column}:${code}:${message}`}>
+            <code>
+              {file}
+              {line !== undefined && `:${line}:${column ?? 1}`}
+            </code>{' '}
+            {message}
+          </li>
+        ))}
+      </ul>
+      {problems.length > MOST_PROBLEMS && <span>The terminal has them all.</span>}
+    </aside>
+  )
+}
+
+const MOST_PROBLEMS = 5
 
 function Menu({ shown, asked }: { readonly shown: string; readonly asked: string | undefined }) {
   return (

@@ -12,7 +12,9 @@ export const handler = httpHandler({
     const answer = { version: manifest.version, checked_at: new Date(at).toISOString(), parts }
     const failed = NEEDED.filter((part) => parts[part].state === 'failed')
     if (failed.length > 0) throw unable(failed, answer)
-    return { json: { status: parts.isolates.state === 'failed' ? ('degraded' as const) : ('ok' as const), ...answer } }
+    const status = parts.isolates.state === 'failed' ? ('degraded' as const) : ('ok' as const)
+    const project = world.health.project?.()
+    return { json: { status, ...answer, ...(project === undefined ? {} : { project }) } }
   },
 })
 

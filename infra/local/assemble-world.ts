@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { FUNCTIONS } from '../../shared/catalog.ts'
 import { bindPlaceholders } from '../../shared/compile/bind-placeholders.ts'
+import type { Health } from '../../shared/ports/health.ts'
 import type { Clock, Log } from '../../shared/ports/host.ts'
 import type { Provider } from '../../shared/providers/provider.ts'
 import { OUTBOX_GRACE_MS } from '../../shared/runs/head.ts'
@@ -32,6 +33,8 @@ interface EngineParts {
   readonly keys: ReadonlyMap<string, string>
   /** Filled in when the place listens. */
   readonly address: PlaceAddress
+  /** What is wrong with the files of a project that somebody watches. */
+  readonly project?: Health['project']
 }
 
 /** The World of this place, the host of its handlers, and the machine between the two. */
@@ -75,7 +78,14 @@ export async function assembleLocalWorld(parts: EngineParts): Promise<AssembledW
       telling.add(told)
     },
   })
-  const health = openHealth({ db, folder: parts.settings.data_dir, isolate: ports.isolate, journal, clock })
+  const health = openHealth({
+    db,
+    folder: parts.settings.data_dir,
+    isolate: ports.isolate,
+    journal,
+    clock,
+    project: parts.project,
+  })
   const world: World = { ...ports, health, machine, slack: createSlack(parts.settings, parts.keys) }
   return {
     world,

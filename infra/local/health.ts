@@ -17,14 +17,15 @@ interface HealthParts {
   /** Of the machine. */
   readonly journal: Pick<Journal, 'use' | 'durable'>
   readonly clock: Clock
+  readonly project?: Health['project']
 }
 
 /** As much as a start of a small document writes: a disk on which this has no room has none for a run either. */
 const PROBE_BYTES = 65_536
 
 /** What the local place is looked at for: each part is really used, and what was written is taken away again. */
-export function openHealth({ db, folder, isolate, journal, clock }: HealthParts): Health {
-  return createHealth(
+export function openHealth({ db, folder, isolate, journal, clock, project }: HealthParts): Health {
+  const health = createHealth(
     {
       reads: { checked: 'a row of the database was read', probe: async () => readRow(db) },
       writes: {
@@ -39,6 +40,7 @@ export function openHealth({ db, folder, isolate, journal, clock }: HealthParts)
     },
     clock,
   )
+  return project === undefined ? health : { ...health, project }
 }
 
 /** What the journal could not write it keeps and tries again: it gets no second one until then. */

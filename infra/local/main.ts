@@ -1,5 +1,7 @@
+import * as z from 'zod'
 import { problemOf } from '../../shared/api/problem.ts'
 import { Fault } from '../../shared/errors.ts'
+import { type ProjectProblem, ProjectProblemSchema } from '../../shared/ports/health.ts'
 import { createLog } from './clock-and-log.ts'
 import { firstTokenFiles } from './login.ts'
 import { openPlace, type Place } from './place.ts'
@@ -17,7 +19,8 @@ async function main(): Promise<void> {
   process.umask(0o077)
   const read = readSettings(process.argv.slice(2), process.env, process.cwd())
   const { settings, verbose, ...options } = read
-  const place = await openPlace(settings, { ...options, listen: true, log: createLog(verbose) })
+  const project = hearOfProject()
+  const place = await openPlace(settings, { ...options, listen: true, log: createLog(verbose), project })
   stopOnSignal(place)
   const { data_dir } = settings
   const auth = options.reads ? undefined : settings.auth
@@ -25,6 +28,17 @@ async function main(): Promise<void> {
   const login = auth === undefined ? secret : { login: auth.mode, first_tokens: firstTokenFiles(settings) }
   say({ ready: true, url: place.url, pid: process.pid, data_dir, ...login, ...place.opened })
 }
+
+/** A parent that watches the files of a project tells over its channel what is wrong with them. */
+function hearOfProject(): () => readonly ProjectProblem[] | undefined {
+  let told: readonly ProjectProblem[] | undefined
+  process.on('message', (message) => {
+    told = MessageSchema.safeParse(message).data?.project ?? told
+  })
+  return () => told
+}
+
+const MessageSchema = z.strictObject({ project: z.array(ProjectProblemSchema) })
 
 function stopOnSignal(place: Place): void {
   let stopping = false

@@ -14,6 +14,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Principal } from '../../shared/auth/principal.ts'
 import { Fault } from '../../shared/errors.ts'
+import type { Health } from '../../shared/ports/health.ts'
 import type { Clock, Log } from '../../shared/ports/host.ts'
 import type { Provider } from '../../shared/providers/provider.ts'
 import { type Settings, withLocalPeople } from '../../shared/settings/settings.ts'
@@ -37,6 +38,8 @@ export interface PlaceOptions {
   readonly reads?: boolean
   /** It ends with the one command it is for: others may look there, and start nothing there. */
   readonly inside?: boolean
+  /** What is wrong with the files of a project that somebody watches (`sluice dev`). */
+  readonly project?: Health['project']
   /** Every call is asked for a secret this start makes. Default: only a login of the settings is asked for. */
   readonly login?: boolean
   readonly clock?: Clock
@@ -101,7 +104,7 @@ async function openSteps(
   const address = {
     url: settings.public_url ?? (settings.port === 0 ? undefined : `http://127.0.0.1:${settings.port}`),
   }
-  const engine = await assembleLocalWorld({ settings, db, clock, log, providers, keys, address })
+  const engine = await assembleLocalWorld({ settings, db, clock, log, providers, keys, address, ...watched(options) })
   undone(() => engine.close())
   const { host, world } = engine
   const served = { settings, host, world, principal, consoleDir: options.console_dir, asks: options.login === true }
@@ -117,6 +120,10 @@ async function openSteps(
   const clear = () => host.invoke('clear-machines', {})
   if (sweep_ms > 0) undone(startSweeps({ ms: sweep_ms, sweep, clear, settings, db, clock, log }))
   return { world, ...servedAt(server), invoke: callerOf(host, principal) }
+}
+
+function watched({ project }: PlaceOptions): Pick<PlaceOptions, 'project'> {
+  return project === undefined ? {} : { project }
 }
 
 function withoutLogin({ auth: _, ...settings }: Settings): Settings {

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { TaskGateSettingsSchema } from '../dag/task-gate-settings.ts'
-import { HEALTH_PARTS, PartHealthSchema } from '../ports/health.ts'
+import { HEALTH_PARTS, PartHealthSchema, ProjectProblemSchema } from '../ports/health.ts'
 import { SettingsSchema } from '../settings/settings.ts'
 import { StartHoldSchema } from './control-routes.ts'
 import type { RouteSchema } from './route-schema.ts'
@@ -22,6 +22,11 @@ const health = z.strictObject({
   version: text,
   checked_at: text.describe('When the oldest of the probes ended; they are repeated every 3 seconds at most'),
   parts: z.record(z.enum(HEALTH_PARTS), PartHealthSchema),
+  project: z
+    .array(ProjectProblemSchema)
+    .readonly()
+    .optional()
+    .describe('Only while `sluice dev` watches a project: what is wrong with its files; empty: nothing'),
 })
 
 /** Routes about the place itself: they read settings, never a run. */

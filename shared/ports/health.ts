@@ -13,6 +13,16 @@ export const PartHealthSchema = z.strictObject({
 })
 export type PartHealth = z.output<typeof PartHealthSchema>
 
+/** What is wrong with a file of a project that is worked on (`sluice dev`). */
+export const ProjectProblemSchema = z.strictObject({
+  file: z.string(),
+  line: z.int().optional(),
+  column: z.int().optional(),
+  code: z.string(),
+  message: z.string(),
+})
+export type ProjectProblem = z.output<typeof ProjectProblemSchema>
+
 /** Of a part: what is done to find out, and doing it; who throws has failed. A text instead: why nobody looks. */
 interface Probe {
   readonly checked: string
@@ -22,6 +32,8 @@ interface Probe {
 /** Looks at a place. It never throws: a probe that fails is an answer. */
 export interface Health {
   look(): Promise<{ readonly at: number; readonly parts: Readonly<Record<HealthPart, PartHealth>> }>
+  /** Only where somebody watches the files of a project. */
+  project?(): readonly ProjectProblem[] | undefined
 }
 
 interface Kept {

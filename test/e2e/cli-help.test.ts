@@ -7,7 +7,7 @@ import { SettingsSchema } from '../../shared/settings/settings.ts'
 import { type ProjectFolder, projectFolder } from './project-folder.ts'
 
 /** Every example of the help is run as it stands, but those that would go on, ask AWS, or talk a protocol. */
-const GO_ON = /^(start|console|mcp|deploy|destroy|logs)\b/
+const GO_ON = /^(start|dev|console|mcp|deploy|destroy|logs)\b/
 const EXAMPLES = Object.entries(COMMAND_HELP).flatMap(([command, { examples, exits = {} }]) =>
   examples.filter((line) => !GO_ON.test(line)).map((line) => [line, command, exits] as const),
 )

@@ -29,6 +29,12 @@ const PLACE_HELP: Readonly<Record<string, CommandHelp>> = {
     exits: { 1: 'port taken, folder in use, or a bad sluice.yaml.' },
     examples: ['start', 'start --port 0 --example', 'start --login'],
   },
+  dev: {
+    prints:
+      'where it answers; at each save the files that were saved and what is wrong, as file:line:column, until Ctrl-C. The console shows the same. With --rerun the run that is started again, as `run start --watch`.',
+    exits: { 1: 'port taken, folder in use, or the place ended by itself.' },
+    examples: ['dev', 'dev --rerun --no-open'],
+  },
   console: {
     prints:
       'the address of the page; where it holds a secret, whoever has it acts as you. Of a deployment, or a place that asks for a token, it is served here until Ctrl-C.',

@@ -121,7 +121,7 @@ const ENCODINGS = {
 }
 
 /** Opens an address in the person's browser; false when this machine has no way to. */
-function openBrowser(url: string): Promise<boolean> {
+export function openBrowser(url: string): Promise<boolean> {
   const [command, ...args] = OPENERS[process.platform] ?? ['xdg-open']
   const opened = url.includes('?') ? fileThatLeadsTo(url) : url
   return new Promise((resolve) => {

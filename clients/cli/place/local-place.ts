@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import * as z from 'zod'
+import type { ProjectProblem } from '../../../shared/ports/health.ts'
 import { Refused } from '../terminal/refused.ts'
 
 export interface PlaceOptions {
@@ -39,6 +40,8 @@ export interface LocalPlace {
   readonly ended: Promise<number>
   /** The end of what it logged, where that is not shown anyway; at most 4,000 characters. */
   lastWords(): string
+  /** Tells what is wrong with the files of its project: its console shows it. */
+  tell(project: readonly ProjectProblem[]): void
   /** Asks for a clean stop and waits for it. */
   stop(): Promise<void>
 }
@@ -64,6 +67,7 @@ export async function startPlace(options: PlaceOptions): Promise<LocalPlace> {
     loginFile: ready.login_file,
     ended,
     lastWords,
+    tell: (project) => void (child.connected && child.send({ project })),
     async stop() {
       child.kill('SIGTERM')
       await ended

@@ -7,7 +7,7 @@ import { jsonText } from '../terminal/text.ts'
 import { type LocalPlace, startPlace } from './local-place.ts'
 import { findProjectPlace } from './project-place.ts'
 
-interface StartOptions {
+export interface StartOptions {
   readonly port?: number
   readonly dataDir?: string
   readonly inputsDir?: string
@@ -34,19 +34,23 @@ export function addStart(parent: Command, session: Session): void {
 async function start(session: Session, options: StartOptions): Promise<void> {
   const place = await startPlace({
     ...options,
-    login: options.login ?? isOtherUsersTerminal(stdinOwner(), process.getuid?.()),
+    login: asksForLogin(options),
     logs: true,
   })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void place.stop())
   if (options.json === true) session.say(jsonText(readyLine(place)))
   else for (const line of readyWords(place, resolve((await findProjectPlace()).dataDir))) session.say(line)
   // Not on stdout: a program reads there.
-  if (place.login === undefined)
-    for (const line of openToWords(otherAccounts(process.platform, process.getuid?.()))) session.warn(line)
+  for (const line of openToLines(place)) session.warn(line)
   const code = await place.ended
   if (code !== 0)
     session.warn(`The place ended with code ${code}. Its data is kept in ${place.dataDir}: start it again to go on.`)
   process.exitCode = code === 0 ? 0 : 1
+}
+
+/** As the option says; else where the terminal is another user's. */
+export function asksForLogin({ login }: Pick<StartOptions, 'login'>): boolean {
+  return login ?? isOtherUsersTerminal(stdinOwner(), process.getuid?.())
 }
 
 /** Whose terminal stdin is; undefined: it is none. */
@@ -60,7 +64,7 @@ function readyLine({ url, pid, dataDir, login, firstTokens, consoleUrl, loginFil
   return { ...place, ...(login && { login, first_tokens: firstTokens }) }
 }
 
-function readyWords(place: LocalPlace, ofProject: string): readonly string[] {
+export function readyWords(place: LocalPlace, ofProject: string): readonly string[] {
   const { url, pid, dataDir, login, consoleUrl = `${url}/` } = place
   const own = login === undefined || place.consoleUrl !== undefined
   return [
@@ -85,10 +89,15 @@ function loginLines({ login, firstTokens: [first, ...others], loginFile }: Local
   return [`It asks for a token, and the first one lies in ${first}: export SLUICE_TOKEN=$(cat ${first})`, ...more]
 }
 
-function readPort(text: string): number {
+export function readPort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
   if (port <= 65_535) return port
   throw new InvalidArgumentError('A port is a whole number from 0 to 65535.')
+}
+
+/** Whom a place lets in that asks for no login. */
+export function openToLines({ login }: Pick<LocalPlace, 'login'>): readonly string[] {
+  return login === undefined ? openToWords(otherAccounts(process.platform, process.getuid?.())) : []
 }
 
 function openToWords(accounts: readonly string[] | undefined): readonly string[] {
