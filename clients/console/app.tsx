@@ -4,6 +4,7 @@ import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { ApprovalsView } from './approvals/approvals-view.tsx'
 import { CompareView } from './compare/compare-view.tsx'
+import { EvalsView } from './evals/evals-view.tsx'
 import { areShortcutsShown, Shortcuts, useKeys } from './parts/keyboard-shortcuts.tsx'
 import { health, pendingApprovals } from './place-state.ts'
 import { hrefOf, route } from './route.ts'
@@ -147,6 +148,7 @@ const VIEWS: readonly View[] = [
   { name: 'runs', label: 'Runs', isInMenu: true, component: RunsPage, key: 'g r' },
   { name: 'approvals', label: 'Approvals', isInMenu: true, component: ApprovalsView, key: 'g a' },
   { name: 'compare', label: 'Compare', isInMenu: true, component: CompareView, key: 'g c' },
+  { name: 'evals', label: 'Evaluations', isInMenu: true, component: EvalsView, key: 'g e' },
   { name: 'start', label: 'Start a run', isInMenu: false, component: StartView, key: 'g s' },
   { name: 'safety', label: 'Safety', isInMenu: false, component: SafetyView, key: 'g l' },
 ]
