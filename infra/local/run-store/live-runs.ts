@@ -279,7 +279,12 @@ function loader(db: DatabaseSync): (run: number, key: RunKey) => LiveRun | undef
     const sealed = { seq: row.sealed_seq, hash: row.sealed_hash }
     const live: LiveRun = {
       ...{ run, key, state, seq, deadline_at, check_at, stored_bytes, budget, approvals, modules, children, sealed },
-      ...{ queued: head.queued === true, running: new Set(running), running_now: undefined, lanes: new Map(lanes.all(run).map(laneOf)) },
+      ...{
+        queued: head.queued === true,
+        running: new Set(running),
+        running_now: undefined,
+        lanes: new Map(lanes.all(run).map(laneOf)),
+      },
       ...{ items: new Map(), shares: new Map(), outbox: new Map(head.outbox.map((entry) => [entry.id, entry])) },
       open: [...eventsOf(run, key.run_id, sealed.seq, seq - sealed.seq)],
       joins: new Map(),
