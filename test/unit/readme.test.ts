@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parseDag } from '../../shared/document/parse.ts'
+import { parseEval } from '../../shared/evals/eval-file.ts'
 import { SafetySchema } from '../../shared/runs/safety-settings.ts'
 import { parseSettings } from '../../shared/settings/parse.ts'
 import { codesIn, fencedBlocks, filesBelow, readText, rowsBelow } from './docs/markdown.ts'
@@ -58,6 +59,7 @@ describe.each(DOCUMENTS)('%s', (path) => {
   test('has YAML that this version accepts', () => {
     for (const block of fencedBlocks(text, 'yaml')) {
       if (/^# (?:file: )?sluice\.yaml/.test(block)) expect(() => parseSettings(block, 'sluice.yaml')).not.toThrow()
+      else if (block.includes('docs/eval.schema.json')) expect(() => parseEval(block, 'evals/x.yaml')).not.toThrow()
       // What names a file of a project is tried with that file, word for word (test/e2e).
       else if (!/: \.\//.test(block)) expect(parseDag(block)).toMatchObject({ ok: true })
     }
