@@ -10,7 +10,7 @@ import { gateScripts, projectGatesOf, readDeployedDags } from './deployed-dags.t
 import { bundleSteps, readStageSteps, withDescribedSteps } from './deployed-steps.ts'
 import { stageNames } from './names.ts'
 import { readStageSettings, withCdkContext } from './stage-settings.ts'
-import { requireSmallTemplates } from './template-limits.ts'
+import { requireRoleRoom, requireSmallTemplates } from './template-limits.ts'
 
 /** What `cdk synth`, `cdk deploy` and `npm run synth` start (cdk.json): needs no credentials and no network. */
 const built = mkdtempSync(join(tmpdir(), 'sluice-synth-'))
@@ -40,5 +40,7 @@ async function synthesize(root: string): Promise<void> {
   await bundleSteps(join(built, 'steps'), root, stage)
   buildApp({ app, deploy, settings, dags, steps: stage.steps, calls: stage.calls, built })
   const asked = { documents: dags.length, spread: deploy.document_stacks }
-  requireSmallTemplates(app.synth(), asked)
+  const assembly = app.synth()
+  requireRoleRoom(assembly)
+  requireSmallTemplates(assembly, asked)
 }

@@ -8,6 +8,7 @@ import { type DeployedDag, gateScripts, projectGatesOf, readDeployedDags } from 
 import { bundleSteps, readStageSteps, withDescribedSteps } from '../../../infra/aws/deployed-steps.ts'
 import { stageNames } from '../../../infra/aws/names.ts'
 import { readStageSettings, withCdkContext } from '../../../infra/aws/stage-settings.ts'
+import { requireRoleRoom } from '../../../infra/aws/template-limits.ts'
 import { FUNCTIONS } from '../../../shared/catalog.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { type Assembly, ROOT, readAssembly } from './assembly.ts'
@@ -84,6 +85,6 @@ export async function synthesizeInto(
     )
   await bundleSteps(join(dir, 'steps'), project, stage)
   buildApp({ app, deploy, settings, dags, steps: stage.steps, calls: stage.calls, built: dir })
-  app.synth()
+  requireRoleRoom(app.synth())
   return { app, dags }
 }
