@@ -11,6 +11,7 @@ const config: KnipConfig = {
     'infra/local/check-gates.ts',
     // What projects import.
     'clients/sdk/*.ts',
+    'infra/aws/cdk.ts',
     'functions/steps/run-step.ts',
     'infra/local/describe-steps.ts',
     'functions/isolate/worker.ts',

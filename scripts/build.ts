@@ -11,8 +11,8 @@ import { CONSOLE_LIMIT_BYTES, consoleSize } from './console-size.ts'
 /** What a project runs of us: each file of these becomes one of FOLDER under the same name. */
 const SOURCES = '{shared,functions,infra,clients/cli,clients/sdk}/**/*.ts'
 
-/** What a project imports: `clients/sdk/NAME.ts` is `sluice/NAME` (`exports` of package.json), and has types. */
-const ENTRIES = 'clients/sdk/*.ts'
+/** What a project imports: `clients/sdk/NAME.ts` and infra/aws/cdk.ts are `sluice/NAME` (`exports` of package.json), and have types. */
+const ENTRIES = ['clients/sdk/*.ts', 'infra/aws/cdk.ts']
 
 /** Where the JavaScript goes, from the root of the package; types stand beside it in the other. */
 const FOLDER = 'dist/app'

@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type App, Aws, Validations } from 'aws-cdk-lib'
+import { Aws, Validations } from 'aws-cdk-lib'
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag'
+import type { Construct } from 'constructs'
 import type { Settings } from '../../shared/settings/settings.ts'
 import type { CallRight } from '../../shared/steps/integrations.ts'
 import { mcpKeys } from '../../shared/tools/settings.ts'
@@ -33,7 +34,8 @@ import { StepsStack } from './steps-stack.ts'
 import { requireResourceRoom } from './template-limits.ts'
 
 interface AppParts {
-  readonly app: App
+  /** An app, or a stage of one. */
+  readonly app: Construct
   readonly deploy: DeploySettings
   /** The stage's settings (stage-settings.ts). */
   readonly settings: Settings
@@ -155,7 +157,7 @@ interface CallParts extends ContainersStackProps {
 }
 
 /** What documents have AWS do: the rights of the machines, and the tasks of containers. */
-function callParts(app: App, { settings, calls, ...props }: CallParts) {
+function callParts(app: Construct, { settings, calls, ...props }: CallParts) {
   const { names, containers } = props
   const { AWS_PARTITION: partition, AWS_REGION: region, AWS_ACCOUNT_ID: account } = ANYWHERE
   const rights = callRights(settings, calls, { partition, region, account, names })

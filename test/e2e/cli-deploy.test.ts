@@ -55,7 +55,7 @@ describe('sluice deploy', () => {
     expect(checkout.cdkCalls()).toEqual([SYNTH])
   })
 
-  test('without credentials, without bootstrap, outside a checkout: said before anything runs', async () => {
+  test('without credentials, without bootstrap, outside a project: said before anything runs', async () => {
     const none = await run(['deploy', '--yes'], { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' })
     checkout.state.bootstrapped = false
     const bare = await run(['deploy', '--yes'])
@@ -64,7 +64,7 @@ describe('sluice deploy', () => {
     const badStage = await run(['deploy', '--stage', 'Not-one'])
     expect(none.err).toMatch(/--profile or AWS_PROFILE.*\[no_aws_credentials\]/s)
     expect(bare.err).toMatch(/npx cdk bootstrap.*\[not_bootstrapped\]/s)
-    expect(elsewhere.err).toMatch(/no checkout of Sluice: there is no cdk\.json.*\[no_checkout\]/s)
+    expect(elsewhere.err).toMatch(/No project stands in this folder.*sluice init.*\[no_project\]/s)
     expect([none, bare, elsewhere, badStage].map(({ code }) => code)).toEqual([1, 1, 1, 1])
     expect(checkout.cdkCalls()).toEqual([])
   })
@@ -75,7 +75,7 @@ describe('sluice deploy', () => {
     const absent = await run(['deploy', '--yes'], { PATH: '/nowhere' })
     expect(synth.err).toMatch(/`cdk synth` ended with exit code 7.*\[cdk_failed\]/s)
     expect(deploy.err).toMatch(/`cdk deploy` ended with exit code 7.*\[cdk_failed\]/s)
-    expect(absent.err).toMatch(/Cannot start the CDK.*npm ci.*\[no_cdk\]/s)
+    expect(absent.err).toMatch(/Cannot start the CDK.*npm install --save-dev aws-cdk .*npm ci.*\[no_cdk\]/s)
     expect([synth, deploy, absent].map(({ code }) => code)).toEqual([1, 1, 1])
     expect(deploy.out).not.toContain('Deployed.')
   })

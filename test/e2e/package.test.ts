@@ -10,6 +10,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,6 +18,7 @@ import { delimiter, dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
+import { awsAccount } from '../emulators/aws-account.ts'
 import { typePrinted } from './printed-commands.ts'
 
 /** Sluice as a dependency: built, packed, and installed into an empty folder, as a stranger with any Node would. */
@@ -212,6 +214,49 @@ describe('sluice as a dependency', { tags: ['thorough'] }, () => {
     expect(compiled(['brief/steps/decisions.ts', 'brief/gates/invents-nothing.ts'])).toBe('')
   })
 
+  installed('deploys the project it stands in: bundles and stacks come from the package', async () => {
+    bringCdk()
+    const account = await awsAccount({ bootstrapped: true, executions: 1_000, logs: {}, versions: [] })
+    const credentials = { AWS_ACCESS_KEY_ID: 'AKIAGOOD', AWS_SECRET_ACCESS_KEY: 'secret', AWS_REGION: 'eu-central-1' }
+    const nowhere = { AWS_CONFIG_FILE: '/nowhere', AWS_SHARED_CREDENTIALS_FILE: '/nowhere' }
+    const child = spawn('npx', ['--no', '--', 'sluice', 'deploy'], {
+      cwd: join(project, 'brief'),
+      env: { ...env, ...credentials, ...nowhere, AWS_ENDPOINT_URL: account.url, AWS_EC2_METADATA_DISABLED: 'true' },
+    })
+    const [out, err] = await Promise.all([textOf(child.stdout), textOf(child.stderr)])
+    await account.close()
+    for (const words of ['SluiceMachines', 'SluiceSteps', './steps/decisions.ts', 'hello', 'Idle: $'])
+      expect(out, err).toContain(words)
+    // Nobody could say yes: what was shown is all that happened.
+    expect(err).toContain('[not_confirmed]')
+  })
+
+  installed('puts two stages of a project into a CDK app of a stranger', () => {
+    bringCdk()
+    const [, text = ''] =
+      /^```ts\n\/\/ file: app\.ts\n(.*?)^```$/ms.exec(readFileSync(join(ROOT, 'docs/deploy.md'), 'utf8')) ?? []
+    writeFileSync(join(project, 'app.ts'), text)
+    const out = join(folder, 'cdk.out')
+    const done = spawnSync(process.execPath, ['app.ts'], {
+      cwd: project,
+      env: { ...env, CDK_OUTDIR: out },
+      encoding: 'utf8',
+    })
+    expect([done.status, done.stderr]).toEqual([0, ''])
+    for (const stage of ['Test', 'Prod']) {
+      const templates = readdirSync(join(out, `assembly-${stage}`)).filter((name) => name.endsWith('.template.json'))
+      expect(templates.map((name) => name.replace(/.*Sluice(\w+?)[0-9A-F]*\.template\.json$/, '$1')).sort()).toEqual([
+        'Api',
+        'Data',
+        'Machines',
+        'Steps',
+      ])
+      const text = templates.map((name) => readFileSync(join(out, `assembly-${stage}`, name), 'utf8')).join()
+      expect(text).toContain(`sluice-${stage.toLowerCase()}-hello`)
+      expect(text.includes('on-call@example.com')).toBe(stage === 'Prod')
+    }
+  })
+
   installed('serves the API and the console', async () => {
     const code = await whileServed(async (url) => {
       const page = await fetch(`${url}/`)
@@ -231,6 +276,7 @@ describe('sluice as a dependency', { tags: ['thorough'] }, () => {
       const page = readFileSync(join(ROOT, 'docs/client.md'), 'utf8')
       const programs = [...page.matchAll(/^```ts\n\/\/ file: (\S+)\n(.*?)^```$/gms)]
       expect(programs.length).toBeGreaterThan(2)
+      bringCdk()
       for (const [, name = '', text = ''] of programs) writeFileSync(join(project, name), text)
       const files = programs.map(([, name = '']) => name)
       expect(compiled(files)).toBe('')
@@ -258,6 +304,22 @@ describe('sluice as a dependency', { tags: ['thorough'] }, () => {
     ])
   })
 })
+
+/** The CDK of this checkout, as a stranger who deploys has installed it: 300 MB that no test has to unpack. */
+function bringCdk(): void {
+  for (const name of ['aws-cdk', 'aws-cdk-lib', 'cdk-nag', 'constructs']) {
+    const at = join(project, 'node_modules', name)
+    if (!existsSync(at)) symlinkSync(join(ROOT, 'node_modules', name), at)
+  }
+  const bin = join(project, 'node_modules/.bin/cdk')
+  if (!existsSync(bin)) symlinkSync('../aws-cdk/bin/cdk', bin)
+}
+
+async function textOf(stream: AsyncIterable<Buffer>): Promise<string> {
+  let text = ''
+  for await (const piece of stream) text += piece
+  return text
+}
 
 /** `sluice start` in the project; answers its exit code. Not through npx: a signal to it would not reach the server. */
 async function whileServed(use: (url: string) => Promise<void>): Promise<number | null> {

@@ -8,7 +8,7 @@ import { expect } from 'vitest'
 type Env = Readonly<Record<string, string | undefined>>
 
 /** The lines below `Next:` of `sluice init`, without the words behind each. */
-export function printedCommands(out: string): readonly string[] {
+function printedCommands(out: string): readonly string[] {
   const [, next = ''] = out.split(/^Next:$/m)
   return [...next.matchAll(/^ {2}(\S.*?)(?: {2,}.*)?$/gm)].map(([, line = '']) => line)
 }

@@ -19,7 +19,7 @@ interface DeployOptions extends StageOptions {
 /** `sluice deploy`: the CDK's own deployment, after what it makes, may do and costs was shown. */
 export function addDeploy(parent: Command, session: Session): void {
   withStageOptions(parent.command('deploy'))
-    .description('deploy this checkout to AWS: shows what it makes, may do and costs, then asks')
+    .description('deploy this project to AWS: shows what it makes, may do and costs, then asks')
     .option('--yes', 'do not ask')
     .action((options: DeployOptions) => deploy(session, options))
 }
@@ -100,7 +100,7 @@ function sum(numbers: readonly number[]): number {
  */
 function requireSameLayout(stage: string, wanted: number, there: number): void {
   if (there === wanted) return
-  const detail = `Nothing was deployed: stage ${stage} was deployed with sluice:document_stacks ${there}, and this checkout says ${wanted}. Its machines would move to other stacks, which deletes them with the runs on them. Set it to ${there} in cdk.json; docs/deploy.md, "Many documents", says how a stage gets another number.`
+  const detail = `Nothing was deployed: stage ${stage} was deployed with sluice:document_stacks ${there}, and this project says ${wanted}. Its machines would move to other stacks, which deletes them with the runs on them. Set it to ${there} in cdk.json; docs/deploy.md, "Many documents", says how a stage gets another number.`
   throw new Refused({ code: 'document_stacks_changed', detail })
 }
 
@@ -173,18 +173,19 @@ function whyNot(stage: string, typed: string | undefined): string {
   return typed === '' ? 'no name was typed' : `"${typed}" is not "${stage}"`
 }
 
-const CdkSchema = z.looseObject({ context: z.looseObject({ 'sluice:stage': z.string() }) })
+const CdkSchema = z.looseObject({ context: z.looseObject({ 'sluice:stage': z.string().optional() }).optional() })
+
+const SETTINGS = 'sluice.yaml'
 
 /** Stages are what infra/aws/deploy-settings.ts allows. */
 const STAGE = /^[a-z][a-z0-9]{0,11}$/
 
-/** The stage that is meant: `given`, else the one cdk.json of this folder says. Refused outside a checkout of Sluice. */
+/** The stage that is meant: `given`, else the one cdk.json of this folder says, else `dev`. Refused where no project stands. */
 function readStage(given: string | undefined): string {
   const text = readFileIfAny('cdk.json', 'settings')
-  const parsed = CdkSchema.safeParse(text === undefined ? undefined : jsonOf(text))
-  if (!parsed.success)
-    throw noCheckout(text === undefined ? 'there is no cdk.json' : 'its cdk.json has no "sluice:stage"')
-  const stage = given ?? parsed.data.context['sluice:stage']
+  if (text === undefined && readFileIfAny(SETTINGS, 'settings') === undefined) throw noProject()
+  const told = CdkSchema.safeParse(text === undefined ? {} : jsonOf(text)).data?.context?.['sluice:stage']
+  const stage = given ?? told ?? 'dev'
   if (STAGE.test(stage)) return stage
   throw usageError(`A stage is a letter, then small letters and digits, 12 at most; this is "${stage}".`)
 }
@@ -197,9 +198,9 @@ function jsonOf(text: string): unknown {
   }
 }
 
-function noCheckout(why: string): Refused {
-  const detail = `This folder is no checkout of Sluice: ${why}. Deployments are made from one, since it holds the stacks and your documents (docs/deploy.md).`
-  return new Refused({ code: 'no_checkout', detail })
+function noProject(): Refused {
+  const detail = `No project stands in this folder: there is no ${SETTINGS} and no cdk.json. What is deployed is the project of the folder, its documents, steps, gates and settings: go to it, or write one with \`sluice init\` (docs/deploy.md).`
+  return new Refused({ code: 'no_project', detail })
 }
 
 interface LogsOptions extends StageOptions {

@@ -1,9 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import * as z from 'zod'
+import { readFileIfAny } from '../terminal/files.ts'
 import { Refused } from '../terminal/refused.ts'
+import { quotedWord } from '../terminal/session.ts'
 import type { DeployedProject, Templates } from './deploy-summary.ts'
 
 /** One synthesis of a stage: what is shown of it is what is deployed. */
@@ -27,7 +32,8 @@ export async function withSynthesis(
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-deploy-'))
   try {
-    await runCdk(['synth', '--quiet', '--output', folder, '--context', `sluice:stage=${stage}`], options)
+    const asked = ['synth', '--quiet', '--output', folder, '--context', `sluice:stage=${stage}`]
+    await runCdk([...asked, ...appOptions()], options)
     await use({
       ...readTemplates(folder),
       cdk: (...args) => runCdk([...args, '--app', folder], options),
@@ -75,19 +81,51 @@ interface CdkOptions {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-const INSTALLED = join('node_modules', '.bin', 'cdk')
+/** From here upwards, as Node looks for packages. */
+function installed(path: string): string | undefined {
+  const folders = createRequire(join(process.cwd(), 'sluice.yaml')).resolve.paths(path) ?? []
+  return folders.map((folder) => join(folder, path)).find((file) => existsSync(file))
+}
+
+/**
+ * What the CDK starts: what the cdk.json of this folder says, else the stacks of this very package for the project that stands
+ * here, so that a project needs no cdk.json.
+ */
+function appOptions(): readonly string[] {
+  if (AppSchema.safeParse(jsonOf(readFileIfAny('cdk.json', 'settings'))).success) return []
+  const main = fileURLToPath(new URL('../../../infra/aws/main.ts', import.meta.url))
+  const missing = CDK_PACKAGES.filter((name) => installed(name) === undefined)
+  if (missing.length > 0) throw noCdk(`this project has not installed ${missing.join(', ')}`)
+  return ['--app', [process.execPath, main].map(quotedWord).join(' '), '--no-version-reporting']
+}
+
+/** Optional peers of the package: who deploys has them. */
+const CDK_PACKAGES = ['aws-cdk', 'aws-cdk-lib', 'cdk-nag', 'constructs'] as const
+const AppSchema = z.looseObject({ app: z.string() })
+
+function jsonOf(text = 'null'): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function noCdk(why: string, cause?: unknown): Refused {
+  const detail = `Cannot start the CDK: ${why}. Run \`npm install --save-dev ${CDK_PACKAGES.join(' ')}\` in the project, or \`npm ci\` in a clone.`
+  return new Refused({ code: 'no_cdk', detail }, cause === undefined ? {} : { cause })
+}
 
 /**
  * Runs the CDK's own CLI in this folder, the installed one before that of PATH, and shows what it says. Its stdout goes to
  * stderr: stdout is the answer of our command. Refused when it ends with anything but 0.
  */
 async function runCdk(args: readonly string[], { profile, env }: CdkOptions): Promise<void> {
-  const program = existsSync(INSTALLED) ? INSTALLED : 'cdk'
+  const program = installed(join('.bin', 'cdk')) ?? 'cdk'
   const all = [...args, ...(profile === undefined ? [] : ['--profile', profile])]
   const child = spawn(program, all, { stdio: ['ignore', 2, 2], env })
   const [code, signal] = await once(child, 'exit').catch((error: unknown) => {
-    const detail = `Cannot start the CDK: ${error instanceof Error ? error.message : error}. Run \`npm ci\` in the checkout: it installs aws-cdk.`
-    throw new Refused({ code: 'no_cdk', detail }, { cause: error })
+    throw noCdk(error instanceof Error ? error.message : String(error), error)
   })
   if (code === 0) return
   const how = code === null ? `was ended by ${signal}` : `ended with exit code ${code}`

@@ -1,0 +1,65 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { type Environment, Stage } from 'aws-cdk-lib'
+import type { Construct } from 'constructs'
+import cdk from '../../cdk.json' with { type: 'json' }
+import { type DeploySettings, readDeploySettings } from './deploy-settings.ts'
+import { addProjectStage } from './project-stage.ts'
+
+/** What projects import as `sluice/cdk`: a stage of a project in one's own CDK app (docs/deploy.md, "In a CDK app of yours"). */
+export interface SluiceStageProps {
+  /** Part of every name: a letter, then small letters and digits, 12 at most. Two stages live side by side in one account. */
+  readonly stage: string
+  /** Folder of the project: its sluice.yaml, documents, steps and gates. Default: the working folder. */
+  readonly project?: string
+  /** Account and region; default: those the CDK's CLI deploys with. */
+  readonly env?: Environment
+  /**
+   * How callers of the API prove who they are. Default: `iam`, requests signed with AWS credentials. `token`: bearer tokens of
+   * the stage. `jwt`: those of an identity provider.
+   */
+  readonly auth?: DeploySettings['auth'] | 'iam' | 'token'
+  /** Whose runs are kept apart; wins over `tenants` of sluice.yaml. Default: `main` alone. */
+  readonly tenants?: readonly string[]
+  /** Who gets alarms by mail. Default: they are only shown. */
+  readonly alarm_email?: string
+  /** File of the settings, from the project's folder. Default: `sluice.STAGE.yaml`, else `sluice.yaml`. */
+  readonly settings?: string
+  /** Values of the safety policy that win over the file's. */
+  readonly safety?: Readonly<Record<string, unknown>>
+  /** Provider and model of the research chain, over the file's. */
+  readonly research?: Readonly<Record<string, unknown>>
+  /** ARN of a customer-managed KMS key for data at rest. Default: keys of AWS's own. */
+  readonly key?: string
+  /** Web ACL before the API: `none` (the default), `managed`, or the ARN of a regional one of the account. */
+  readonly waf?: string
+  /** Stacks that share the machines of documents, 0 to 20. Never another number of a stage that stands. Default: 0. */
+  readonly document_stacks?: number
+  /** Days that objects are kept after their last write, 91 to 3650. Default: 365. */
+  readonly retention_days?: number
+}
+
+/** A stage with all its stacks: SluiceData, SluiceMachines, SluiceApi, and what the project's documents need besides. */
+export class SluiceStage extends Stage {
+  /**
+   * Bundles the project's code and adds its stacks. It waits for the bundler, so it is no constructor:
+   * `await SluiceStage.add(app, 'Prod', { stage: 'prod' })`, before the app is synthesized. Fault InvalidInput says what of the
+   * project or of these props is wrong.
+   */
+  static async add(scope: Construct, id: string, props: SluiceStageProps): Promise<SluiceStage> {
+    const { project = '.', env, ...given } = props
+    const told: Readonly<Record<string, unknown>> = { auth: 'iam', ...given }
+    const deploy = readDeploySettings((key) => told[key.replace('sluice:', '')])
+    const stage = new SluiceStage(scope, id, env === undefined ? {} : { env })
+    // The stacks are written for these; a key that the app has already stays the app's.
+    for (const [key, value] of Object.entries(cdk.context)) {
+      if (key.startsWith('@aws-cdk/') && stage.node.tryGetContext(key) === undefined) stage.node.setContext(key, value)
+    }
+    const built = mkdtempSync(join(tmpdir(), 'sluice-stage-'))
+    // The stacks copy from it until the app is synthesized.
+    process.once('exit', () => rmSync(built, { recursive: true, force: true }))
+    await addProjectStage({ scope: stage, root: resolve(project), deploy, built })
+    return stage
+  }
+}
