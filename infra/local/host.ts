@@ -46,12 +46,25 @@ function ownWorld(world: World, name: string, call: number): World {
   return Object.create(world, { log: { value: log, enumerable: true } })
 }
 
+let loads = 0
+
+/** Whether code of a handler is being loaded: in virtual time nothing is at rest meanwhile. */
+export function isLoadingHandlers(): boolean {
+  return loads > 0
+}
+
 const FILES = new Map(FUNCTIONS.map(({ name, file }) => [name, file]))
 
 async function loadHandler(name: string): Promise<Handler> {
   const file = FILES.get(name)
   if (file === undefined) throw new Fault('Bug', 'unknown_function', `Cannot call "${name}": it is not in the catalog.`)
-  const module: { readonly handler?: unknown } = await import(new URL(`../../functions/${file}`, import.meta.url).href)
+  loads += 1
+  const loading: Promise<{ readonly handler?: unknown }> = import(
+    new URL(`../../functions/${file}`, import.meta.url).href
+  )
+  const module = await loading.finally(() => {
+    loads -= 1
+  })
   if (typeof module.handler !== 'function') {
     throw new Fault('Bug', 'no_handler', `Cannot call "${name}": functions/${file} does not export "handler".`)
   }
