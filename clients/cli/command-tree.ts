@@ -3,6 +3,7 @@ import about from '../../package.json' with { type: 'json' }
 import { suggest } from '../../shared/text/wording.ts'
 import { addApprovals } from './approvals/approval-commands.ts'
 import { addDeploy, addDestroy, addLogs } from './aws/deployment-commands.ts'
+import { addTest } from './cases/test-commands.ts'
 import { addDev } from './dev/dev-command.ts'
 import { addCompile, addPlan, addSchema, addValidate } from './documents/document-commands.ts'
 import { addGates } from './documents/gate-commands.ts'
@@ -140,7 +141,7 @@ function addPlaceCommands(parent: Command, session: Session): void {
 
 /** The commands about documents and goal contracts; none needs a server. */
 function addDocumentCommands(parent: Command, session: Session): void {
-  for (const add of [addValidate, addCompile, addPlan, addGraph, addSchema, addGoal]) add(parent, session)
+  for (const add of [addValidate, addTest, addCompile, addPlan, addGraph, addSchema, addGoal]) add(parent, session)
 }
 
 /** The commands about who Sluice talks to, and who may call it. */

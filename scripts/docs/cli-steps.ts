@@ -36,6 +36,7 @@ const PROJECT: readonly Step[] = [
   ...both('new dag', 'new dag review --from basic', 'new dag summary --blocks read,check,publish'),
   ...both('new gate', 'new gate long-enough --type min_length --port text'),
   ...both('validate', 'validate dags/hello.yaml wrong.yaml'),
+  ...both('test'),
   ...both('compile', 'compile dags/hello.yaml'),
   ...both('plan', 'plan dags/hello.yaml'),
   ...both('graph', 'graph dags/hello.yaml'),
@@ -65,6 +66,7 @@ const RUNS: readonly Step[] = [
   ...both('run verify', 'run verify $RUN'),
   ...both('run export', 'run export $RUN -o run.json'),
   ...both('run record', 'run record $RUN -o recording.json'),
+  ...both('test record', 'test record $RUN -o tests/a-run.yaml', 'test record $RUN -o tests/the-run.yaml'),
   ...both('run retry', 'run retry $RUN --from outline'),
   before('run start', 'run start dags/churn.yaml --watch --json', { $MISSED: 'run.run_id' }),
   ...both('run goal', 'run goal $MISSED'),
@@ -293,6 +295,15 @@ blocks:
     inputs: { text: { from: train.text } }
     outputs: { score: number }
     deterministic: { handler: transform, config: { expression: "90" } }
+`,
+  'tests/hello.yaml': `dag: hello
+cases:
+  - name: an outline names what was decided
+    expect:
+      status: completed
+      outputs: { outline.text: { contains: Decision } }
+  - name: it ends with the word end
+    expect: { outputs: { outline.text: { gates: [{ type: ends_with, value: end }] } } }
 `,
   'wrong.yaml': `name: wrong
 blocks:

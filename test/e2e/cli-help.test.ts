@@ -31,7 +31,8 @@ let run = ''
 
 beforeAll(async () => {
   project = await projectFolder()
-  const settings = { data_dir: join(project.folder, 'data'), inputs_dir: join(project.folder, 'inputs'), port: 0 }
+  const { folder: project_dir } = project
+  const settings = { data_dir: join(project_dir, 'data'), inputs_dir: join(project_dir, 'inputs'), port: 0, project_dir }
   place = await openPlace(SettingsSchema.parse(settings), { listen: true })
   const started = await project.run('sluice run start --watch --json', { SLUICE_URL: place.url ?? '' })
   run = JSON.parse(started.out).run.run_id
@@ -42,6 +43,8 @@ beforeAll(async () => {
   mkdirSync(join(project.folder, 'evals'))
   write('evals/titles.yaml', TITLES)
   write('promptfooconfig.yaml', PROMPTFOO)
+  mkdirSync(join(project.folder, 'tests'), { recursive: true })
+  write('tests/hello.yaml', 'dag: hello\ncases: [{ name: an outline is made, expect: { status: completed } }]\n')
   write('report.md', '[SHAPE] 10 rows\n')
   write('decisions.ndjson', '')
   write('payloads.ndjson', '')

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { type PlanOptions, wholeNumber, withPlanOptions } from '../terminal/options.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText } from '../terminal/text.ts'
@@ -45,6 +45,7 @@ const ABOUT = 'say what runs of a document will do, without a server: time, stat
 
 interface SchemaOptions {
   readonly settings?: true
+  readonly tests?: true
   readonly json?: true
 }
 
@@ -53,9 +54,11 @@ export function addSchema(parent: Command, session: Session): void {
     .command('schema')
     .description('print the JSON Schema of a DAG document, for editors and other programs')
     .option('--settings', 'that of sluice.yaml instead')
+    .addOption(new Option('--tests', 'that of a file of cases of `sluice test` instead').conflicts('settings'))
     .option('--json', 'print it as one line')
-    .action(async ({ settings, json }: SchemaOptions) => {
-      const schema = settings === true ? await schemaOfSettings() : await schemaOfDocuments()
+    .action(async ({ settings, tests, json }: SchemaOptions) => {
+      const schemaOf = tests === true ? schemaOfCases : settings === true ? schemaOfSettings : schemaOfDocuments
+      const schema = await schemaOf()
       session.say(jsonText(schema, json ? undefined : 2))
     })
 }
@@ -63,6 +66,11 @@ export function addSchema(parent: Command, session: Session): void {
 async function schemaOfSettings() {
   const { settingsSchema } = await import('../../../shared/settings/json-schema.ts')
   return settingsSchema()
+}
+
+async function schemaOfCases() {
+  const { casesSchema } = await import('../../../shared/cases/case-file.ts')
+  return casesSchema()
 }
 
 async function schemaOfDocuments() {

@@ -325,6 +325,19 @@ const DOCUMENT_HELP: Readonly<Record<string, CommandHelp>> = {
     exits: { 2: 'a file cannot be read.', 100: 'a document has errors.' },
     examples: ['validate', 'validate dags/hello.yaml --json'],
   },
+  test: {
+    prints:
+      'a line a case; under one that fails what was expected and seen, line by line what differs; then what no case reached of the documents.',
+    json: '{passed, failed, skipped, took_ms, cases: [{file, name, verdict, took_ms, misses}], coverage}.',
+    exits: { 2: 'a file of cases has errors.', 100: 'a case failed, or less was reached than --min-coverage wants.' },
+    examples: ['test', 'test tests/hello.yaml --only outline', 'test --junit tests.xml --min-coverage 50'],
+  },
+  'test record': {
+    prints: 'which file it wrote, and what of the run it cannot play.',
+    json: '{file, recording?, left_out: [text]}.',
+    exits: { 1: 'there is no such run, it goes on, or the file is there already.' },
+    examples: ['test record RUN', 'test record RUN -o tests/monday.yaml --force'],
+  },
   compile: {
     prints: 'the Amazon States Language text, indented.',
     json: 'the same on one line, exactly what is deployed.',
