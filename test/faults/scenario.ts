@@ -236,7 +236,7 @@ const WILD_STEPS: StepRates = {
 }
 
 const CALM_SERVER: ServerRates = { away: 0, lost: 0, fails: 0.1, hangs: 0 }
-const WILD_SERVER: ServerRates = { away: 0.06, lost: 0.1, fails: 0.1, hangs: 0.04 }
+const WILD_SERVER: ServerRates = { away: 0.06, lost: 0.25, fails: 0.1, hangs: 0.05 }
 
 const CALM_WORK = { steps: CALM_STEPS, calls: CALM_CALLS, server: CALM_SERVER }
 const WILD_WORK = { steps: WILD_STEPS, calls: WILD_CALLS, server: WILD_SERVER }

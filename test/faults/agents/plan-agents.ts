@@ -29,7 +29,7 @@ export function planAgents(
   source: string | undefined,
   without: ReadonlySet<string>,
 ): readonly Planned[] {
-  const all = [...(chance(random, 0.4) ? [alone(random, source)] : []), ...(chance(random, 0.06) ? [below()] : [])]
+  const all = [...(chance(random, 0.5) ? [alone(random, source)] : []), ...(chance(random, 0.06) ? [below()] : [])]
   return all.filter(([{ id, upstream }]) => !without.has(id) && !upstream.some((other) => without.has(other)))
 }
 
@@ -47,8 +47,8 @@ function alone(random: Random, source: string | undefined): Planned {
       agent: {
         ...{ provider: 'probe', model: 'm', prompt: `Solve it, ${upTo(random, 9)}.` },
         ...(chance(random, 0.3) ? { fallback: [{ provider: 'spare', model: 'm' }] } : {}),
-        max_turns: 2 + upTo(random, 6),
-        max_refused: 1 + upTo(random, 5),
+        max_turns: 3 + upTo(random, 6),
+        max_refused: 2 + upTo(random, 8),
         max_parallel: 1 + upTo(random, 3),
         taint: ['approve', 'approve', 'forbid', 'off'][upTo(random, 3)] ?? 'approve',
         tools: planTools(random),
@@ -97,9 +97,9 @@ function planApproval(random: Random, when: string | undefined, edit: readonly s
   return {
     ...(when !== undefined && chance(random, 0.7) ? { when } : {}),
     prompt: 'Let it?',
-    timeout_sec: chance(random, 0.5) ? 5 + upTo(random, 40) : 90 + upTo(random, 200),
+    timeout_sec: chance(random, 0.3) ? 5 + upTo(random, 40) : 120 + upTo(random, 200),
     quorum,
-    ...(quorum === 1 && chance(random, 0.6) ? { edit } : {}),
+    ...(quorum === 1 && chance(random, 0.9) ? { edit } : {}),
     ...(chance(random, 0.4) ? { allow_rest: true } : {}),
   }
 }

@@ -22,8 +22,8 @@ export function modelSays(seed: number, { prompt, conversation = [], tools = [] 
   const turn = conversation.filter(({ role }) => role === 'assistant').length
   const told = ordersIn(conversation, dice)
   const isRestless = hashed(seed, `restless ${prompt}`) < RESTLESS
-  if (told.length === 0 && !isRestless && turn > 0 && dice('ends') < 0.2 + turn * 0.1) return answer(dice)
-  const count = 1 + Math.floor(dice('count') ** 2 * MOST_AT_ONCE)
+  if (told.length === 0 && !isRestless && turn > 0 && dice('ends') < 0.1 + turn * 0.1) return answer(dice)
+  const count = 1 + Math.floor(dice('count') * MOST_AT_ONCE)
   const own = Array.from({ length: count }, (_, n) => requestOf(tools, (what) => dice(`${n} ${what}`)))
   const calls = [...told, ...own].map((call, n) => ({ id: `call_${turn}_${n}`, ...call }))
   return { text: dice('speaks') < 0.5 ? '' : 'I look.', calls }
