@@ -284,7 +284,8 @@ function isForeign({ pass, whole, call }: ItemPass): boolean {
   const started = pass.events.find(({ type }) => type === 'block:started')
   const told = started?.type === 'block:started' ? started.data.call : undefined
   if (call === undefined || told === undefined || passEnd(pass)?.type !== 'block:completed') return false
-  return toolNamed(whole.agent.acting, told.tool)?.untrusted ?? true
+  const isTainted = pass.events.some((event) => event.type === 'block:output' && event.data.tainted === true)
+  return isTainted || (toolNamed(whole.agent.acting, told.tool)?.untrusted ?? true)
 }
 
 export const frozenTools = defineInvariant({
