@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openPage } from './follow-page.ts'
 import { typePrinted } from './printed-commands.ts'
 
 /** `npm run -s sluice --` as a person types it in a folder of a clone: npm itself goes to the clone's root. */
@@ -35,4 +36,18 @@ test('the first commands of the guide act in the folder where the person stands'
   const checked = typed(['validate', 'dags/nothing.yaml'], brief, ['--prefix', CLONE])
   expect(checked.code).toBe(2)
   expect(checked.said).toContain(brief)
+})
+
+test('every command of the guide does what the guide says, typed in a folder elsewhere', {
+  tags: ['thorough'],
+  timeout: 600_000,
+}, async () => {
+  const words = ['npm', 'run', '-s', '--prefix', CLONE, 'sluice', '--'] as const
+  const page = openPage('guide.md', { json: 'ferries.ndjson', typed: { words: [...words], env } })
+  try {
+    await page.follow()
+    expect(new Map(page.outputs).get('sluice run artifact RUN notice.md')).toContain('Valid from Tuesday on.')
+  } finally {
+    await page.close()
+  }
 })

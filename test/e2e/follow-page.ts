@@ -1,6 +1,10 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { type Started, sluice, startSluice } from './run-cli.ts'
@@ -13,11 +17,26 @@ export interface FollowedPage {
   close(): Promise<void>
 }
 
-/** A block is a file when its first line says so, `# file: dags/a.yaml`; `json` is what files JSON without such a line go to. */
-export function openPage(page: string, { json = '' }: { readonly json?: string } = {}): FollowedPage {
+interface Followed {
+  /** What files JSON without a name go to. */
+  readonly json?: string
+  /** Where it is followed; absent: in a folder of its own, which is gone at the end. */
+  readonly top?: string
+  /** What stands for `sluice`, and the environment it is typed in; absent: this checkout, without npm. */
+  readonly typed?: Typed
+}
+
+/** `npx`, or npm with the folder of a clone. */
+export interface Typed {
+  readonly words: readonly [string, ...string[]]
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/** A block is a file when its first line says so, `# file: dags/a.yaml`. */
+export function openPage(page: string, { json = '', top: given, typed }: Followed = {}): FollowedPage {
   const text = readFileSync(join(import.meta.dirname, '../../docs', page), 'utf8')
-  const top = mkdtempSync(join(tmpdir(), 'sluice-page-'))
-  const state: State = { folder: top, server: undefined, runId: '', outputs: [] }
+  const top = given ?? mkdtempSync(join(tmpdir(), 'sluice-page-'))
+  const state: State = { folder: top, server: undefined, runId: '', outputs: [], typed }
   return {
     outputs: state.outputs,
     async follow() {
@@ -28,17 +47,18 @@ export function openPage(page: string, { json = '' }: { readonly json?: string }
     },
     async close() {
       await state.server?.stop('SIGTERM')
-      rmSync(top, { recursive: true, force: true })
+      if (given === undefined) rmSync(top, { recursive: true, force: true })
     },
   }
 }
 
 interface State {
   folder: string
-  server: Started | undefined
+  server: (Pick<Started, 'first'> & { stop(signal: 'SIGTERM'): Promise<unknown> }) | undefined
   /** The last run, as the text says. */
   runId: string
   readonly outputs: (readonly [string, string])[]
+  readonly typed: Typed | undefined
 }
 
 async function followLines(state: State, body: string): Promise<void> {
@@ -52,7 +72,10 @@ async function followLine(state: State, line: string): Promise<void> {
     return
   }
   if (command === 'sluice start') {
-    state.server = await startSluice(['start', '--port', '0', '--json'], state.folder)
+    const words = ['start', '--port', '0', '--json']
+    state.server = await (state.typed === undefined
+      ? startSluice(words, state.folder)
+      : startTyped(state.typed, words, state.folder))
     return
   }
   const words = wordsOf(command).slice(1)
@@ -64,13 +87,13 @@ async function followLine(state: State, line: string): Promise<void> {
 }
 
 /** A question is open a moment after the run has started: a person would not be faster. */
-async function asked({ folder, server, runId }: State, words: readonly string[]) {
+async function asked({ folder, server, runId, typed }: State, given: readonly string[]) {
   const env = server === undefined ? {} : { SLUICE_URL: String(server.first.url) }
+  const words = given.map((word) => word.replace(/^RUN$/, runId))
   const run = () =>
-    sluice(
-      words.map((word) => word.replace(/^RUN$/, runId)),
-      { cwd: folder, env },
-    )
+    typed === undefined
+      ? sluice(words, { cwd: folder, env })
+      : runTyped({ ...typed, env: { ...typed.env, ...env } }, words, folder)
   let done = await run()
   const decides = words[1] === 'approve' || words[1] === 'reject'
   for (let tries = 0; decides && done.code !== 0 && tries < 200; tries += 1) {
@@ -78,6 +101,27 @@ async function asked({ folder, server, runId }: State, words: readonly string[])
     done = await run()
   }
   return done
+}
+
+async function runTyped({ words: [program, ...first], env }: Typed, words: readonly string[], cwd: string) {
+  const child = spawn(program, [...first, ...words], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+  return { code: Number(code), out, err }
+}
+
+/** In a group of its own: npm's children end with it, as they do on Ctrl-C. */
+async function startTyped({ words: [program, ...first], env }: Typed, words: readonly string[], cwd: string) {
+  const child = spawn(program, [...first, ...words], { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = once(child, 'close')
+  const [line] = await once(createInterface({ input: child.stdout }), 'line')
+  return {
+    first: JSON.parse(String(line)) as Readonly<Record<string, unknown>>,
+    async stop() {
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGINT')
+      child.stdout.resume()
+      await ended
+    },
+  }
 }
 
 /** As a shell splits them: quotes keep blanks together. */

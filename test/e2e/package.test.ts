@@ -19,6 +19,7 @@ import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { awsAccount } from '../emulators/aws-account.ts'
+import { openPage } from './follow-page.ts'
 import { typePrinted } from './printed-commands.ts'
 
 /** Sluice as a dependency: built, packed, and installed into an empty folder, as a stranger with any Node would. */
@@ -212,6 +213,22 @@ describe('sluice as a dependency', { tags: ['thorough'] }, () => {
     expect([init.code, init.out]).toEqual([0, expect.stringContaining('npx sluice run start')])
     expect(await typePrinted(init.out, project, env)).toMatch(/^Run run_\w+ completed/m)
     expect(compiled(['brief/steps/decisions.ts', 'brief/gates/invents-nothing.ts'])).toBe('')
+  })
+
+  installed('does what docs/guide.md says, command by command', async () => {
+    const top = join(project, 'guide')
+    mkdirSync(top)
+    const page = openPage('guide.md', {
+      json: 'ferries.ndjson',
+      top,
+      typed: { words: ['npx', '--no', '--', 'sluice'], env },
+    })
+    try {
+      await page.follow()
+      expect(new Map(page.outputs).get('sluice run artifact RUN notice.md')).toContain('Valid from Tuesday on.')
+    } finally {
+      await page.close()
+    }
   })
 
   installed('deploys the project it stands in: bundles and stacks come from the package', async () => {
