@@ -131,7 +131,7 @@ const CLI_STEPS: readonly Step[] = [...PROJECT, ...RUNS, ...PEOPLE, ...KNOWLEDGE
 
 /** Commands whose output is not shown, and why. */
 export const NOT_SHOWN: Readonly<Record<string, string>> = {
-  dev: 'It goes on until Ctrl-C: [guide.md](guide.md#while-you-write) tells of a session with it.',
+  dev: 'It goes on until Ctrl-C: [guide.md](guide.md) tells of a session with it.',
   console: 'It opens or serves a page: [console.md](console.md) says how.',
   'token create': '[tokens.md](tokens.md) shows it: a token is shown to nobody else.',
   'token list': '[tokens.md](tokens.md) says what each member means.',

@@ -115,7 +115,7 @@ describe('sluice approvals', () => {
     expect(out).toContain('Risk low: who approves may change text; 1 block to run after a yes.\n')
     expect(out).toContain('May be changed with `run approve --edit`: text.\n')
     expect(out).toContain('--- text\n  hello\n---\n')
-    expect(out).toMatch(/Decide: \S.* approvals approve apr_\w+ --url http/)
+    expect(out).toMatch(/Decide: \S.* approvals approve apr_\w+$/m)
     await run('approvals', 'reject', '--yes', approval_id)
     expect(await ended(run_id)).toBe('failed')
   })
