@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -160,6 +160,16 @@ describe('an evaluation of 200 items and two variants', { timeout: 300_000 }, ()
     const junit = readFileSync(join(folder, 'junit.xml'), 'utf8')
     expect(junit).toMatch(/<testsuite name="plain" tests="200" failures="100">/)
     expect(junit).toMatch(/<testcase classname="thresholds" .*<failure message="expect right of plain/)
+  })
+})
+
+describe('the shipped evaluation', { timeout: 120_000 }, () => {
+  test('runs as it is, in a folder without settings, and its thresholds hold', async () => {
+    const empty = mkdtempSync(join(tmpdir(), 'sluice-eval-shipped-'))
+    cpSync(fileURLToPath(new URL('../../evals', import.meta.url)), join(empty, 'evals'), { recursive: true })
+    const done = await spawnSluice(['eval', 'run', '--json'], { cwd: empty })
+    expect([done.code, JSON.parse(done.out).ok, JSON.parse(done.out).done]).toEqual([0, true, 22])
+    rmSync(empty, { recursive: true, force: true })
   })
 })
 

@@ -46,6 +46,7 @@ const ABOUT = 'say what runs of a document will do, without a server: time, stat
 interface SchemaOptions {
   readonly settings?: true
   readonly tests?: true
+  readonly eval?: true
   readonly json?: true
 }
 
@@ -55,12 +56,18 @@ export function addSchema(parent: Command, session: Session): void {
     .description('print the JSON Schema of a DAG document, for editors and other programs')
     .option('--settings', 'that of sluice.yaml instead')
     .addOption(new Option('--tests', 'that of a file of cases of `sluice test` instead').conflicts('settings'))
+    .addOption(new Option('--eval', 'that of an evaluation instead').conflicts(['settings', 'tests']))
     .option('--json', 'print it as one line')
-    .action(async ({ settings, tests, json }: SchemaOptions) => {
-      const schemaOf = tests === true ? schemaOfCases : settings === true ? schemaOfSettings : schemaOfDocuments
-      const schema = await schemaOf()
+    .action(async ({ json, ...of }: SchemaOptions) => {
+      const schema = await schemaFor(of)
       session.say(jsonText(schema, json ? undefined : 2))
     })
+}
+
+function schemaFor({ settings, tests, eval: ofEval }: SchemaOptions): Promise<unknown> {
+  if (settings === true) return schemaOfSettings()
+  if (tests === true) return schemaOfCases()
+  return ofEval === true ? schemaOfEvals() : schemaOfDocuments()
 }
 
 async function schemaOfSettings() {
@@ -71,6 +78,11 @@ async function schemaOfSettings() {
 async function schemaOfCases() {
   const { casesSchema } = await import('../../../shared/cases/case-file.ts')
   return casesSchema()
+}
+
+async function schemaOfEvals() {
+  const { evalJsonSchema } = await import('../../../shared/evals/eval-file.ts')
+  return evalJsonSchema()
 }
 
 async function schemaOfDocuments() {

@@ -392,9 +392,13 @@ const DOCUMENT_HELP: Readonly<Record<string, CommandHelp>> = {
     examples: ['graph delete ENTITY', 'graph delete --file ids.txt'],
   },
   schema: {
-    prints: 'the JSON Schema (2020-12) of a DAG document, or of sluice.yaml, indented.',
+    prints: 'the JSON Schema (2020-12) of a DAG document, of sluice.yaml, or of an evaluation, indented.',
     json: 'the same on one line.',
-    examples: ['schema > dag.schema.json', 'schema --settings > sluice.schema.json'],
+    examples: [
+      'schema > dag.schema.json',
+      'schema --settings > sluice.schema.json',
+      'schema --eval > eval.schema.json',
+    ],
   },
   'goal evaluate': {
     prints: 'the final status with its row of the matrix, goal, trust, quality, a line a criterion.',
