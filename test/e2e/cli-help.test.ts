@@ -32,7 +32,12 @@ let run = ''
 beforeAll(async () => {
   project = await projectFolder()
   const { folder: project_dir } = project
-  const settings = { data_dir: join(project_dir, 'data'), inputs_dir: join(project_dir, 'inputs'), port: 0, project_dir }
+  const settings = {
+    data_dir: join(project_dir, 'data'),
+    inputs_dir: join(project_dir, 'inputs'),
+    port: 0,
+    project_dir,
+  }
   place = await openPlace(SettingsSchema.parse(settings), { listen: true })
   const started = await project.run('sluice run start --watch --json', { SLUICE_URL: place.url ?? '' })
   run = JSON.parse(started.out).run.run_id

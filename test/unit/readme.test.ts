@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { parseDag } from '../../shared/document/parse.ts'
 import { parseCases } from '../../shared/cases/case-file.ts'
+import { parseDag } from '../../shared/document/parse.ts'
 import { parseEval } from '../../shared/evals/eval-file.ts'
 import { SafetySchema } from '../../shared/runs/safety-settings.ts'
 import { parseSettings } from '../../shared/settings/parse.ts'
@@ -58,15 +58,17 @@ describe.each(DOCUMENTS)('%s', (path) => {
   const text = readText(path)
 
   test('has YAML that this version accepts', () => {
-    for (const block of fencedBlocks(text, 'yaml')) {
-      if (/^# (?:file: )?sluice\.yaml/.test(block)) expect(() => parseSettings(block, 'sluice.yaml')).not.toThrow()
-      else if (block.includes('docs/eval.schema.json')) expect(() => parseEval(block, 'evals/x.yaml')).not.toThrow()
-      else if (block.includes('tests.schema.json')) expect(() => parseCases(block, 'tests/x.yaml')).not.toThrow()
-      // What names a file of a project is tried with that file, word for word (test/e2e).
-      else if (!/: \.\//.test(block)) expect(parseDag(block)).toMatchObject({ ok: true })
-    }
+    for (const block of fencedBlocks(text, 'yaml')) expectAccepted(block)
   })
 })
+
+function expectAccepted(block: string): void {
+  if (/^# (?:file: )?sluice\.yaml/.test(block)) expect(() => parseSettings(block, 'sluice.yaml')).not.toThrow()
+  else if (block.includes('eval.schema.json')) expect(() => parseEval(block, 'evals/x.yaml')).not.toThrow()
+  else if (block.includes('tests.schema.json')) expect(() => parseCases(block, 'tests/x.yaml')).not.toThrow()
+  // What names a file of a project is tried with that file, word for word (test/e2e).
+  else if (!/: \.\//.test(block)) expect(parseDag(block)).toMatchObject({ ok: true })
+}
 
 function told(value: unknown): string | undefined {
   return value === undefined ? undefined : String(value)
