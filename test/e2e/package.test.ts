@@ -215,7 +215,7 @@ describe('sluice as a dependency', { tags: ['thorough'] }, () => {
     expect(compiled(['brief/steps/decisions.ts', 'brief/gates/invents-nothing.ts'])).toBe('')
   })
 
-  installed('does what docs/guide.md says, command by command', async () => {
+  installed('does what docs/guide.md says, command by command', { timeout: 600_000 }, async () => {
     const top = join(project, 'guide')
     mkdirSync(top)
     const page = openPage('guide.md', {
@@ -231,24 +231,28 @@ describe('sluice as a dependency', { tags: ['thorough'] }, () => {
     }
   })
 
-  installed('deploys the project it stands in: bundles and stacks come from the package', async () => {
-    bringCdk()
-    const account = await awsAccount({ bootstrapped: true, executions: 1_000, logs: {}, versions: [] })
-    const credentials = { AWS_ACCESS_KEY_ID: 'AKIAGOOD', AWS_SECRET_ACCESS_KEY: 'secret', AWS_REGION: 'eu-central-1' }
-    const nowhere = { AWS_CONFIG_FILE: '/nowhere', AWS_SHARED_CREDENTIALS_FILE: '/nowhere' }
-    const child = spawn('npx', ['--no', '--', 'sluice', 'deploy'], {
-      cwd: join(project, 'brief'),
-      env: { ...env, ...credentials, ...nowhere, AWS_ENDPOINT_URL: account.url, AWS_EC2_METADATA_DISABLED: 'true' },
-    })
-    const [out, err] = await Promise.all([textOf(child.stdout), textOf(child.stderr)])
-    await account.close()
-    for (const words of ['SluiceMachines', 'SluiceSteps', './steps/decisions.ts', 'hello', 'Idle: $'])
-      expect(out, err).toContain(words)
-    // Nobody could say yes: what was shown is all that happened.
-    expect(err).toContain('[not_confirmed]')
-  })
+  installed(
+    'deploys the project it stands in: bundles and stacks come from the package',
+    { timeout: 600_000 },
+    async () => {
+      bringCdk()
+      const account = await awsAccount({ bootstrapped: true, executions: 1_000, logs: {}, versions: [] })
+      const credentials = { AWS_ACCESS_KEY_ID: 'AKIAGOOD', AWS_SECRET_ACCESS_KEY: 'secret', AWS_REGION: 'eu-central-1' }
+      const nowhere = { AWS_CONFIG_FILE: '/nowhere', AWS_SHARED_CREDENTIALS_FILE: '/nowhere' }
+      const child = spawn('npx', ['--no', '--', 'sluice', 'deploy'], {
+        cwd: join(project, 'brief'),
+        env: { ...env, ...credentials, ...nowhere, AWS_ENDPOINT_URL: account.url, AWS_EC2_METADATA_DISABLED: 'true' },
+      })
+      const [out, err] = await Promise.all([textOf(child.stdout), textOf(child.stderr)])
+      await account.close()
+      for (const words of ['SluiceMachines', 'SluiceSteps', './steps/decisions.ts', 'hello', 'Idle: $'])
+        expect(out, err).toContain(words)
+      // Nobody could say yes: what was shown is all that happened.
+      expect(err).toContain('[not_confirmed]')
+    },
+  )
 
-  installed('puts two stages of a project into a CDK app of a stranger', () => {
+  installed('puts two stages of a project into a CDK app of a stranger', { timeout: 600_000 }, () => {
     bringCdk()
     const [, text = ''] =
       /^```ts\n\/\/ file: app\.ts\n(.*?)^```$/ms.exec(readFileSync(join(ROOT, 'docs/deploy.md'), 'utf8')) ?? []

@@ -248,6 +248,8 @@ blocks:
     mode: deterministic
     inputs:
       body: { from: outline.text }
+    # An outline without a decision is not kept.
+    depends: decisions.succeeded
     outputs:
       file: { type: artifact }
     deterministic: { handler: write-artifact, config: { name: outline.md, media_type: text/markdown } }
