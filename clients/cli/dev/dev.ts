@@ -1,7 +1,8 @@
 import { resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { openBrowser } from '../place/console.ts'
 import { readLogin } from '../place/local-login.ts'
-import { type LocalPlace, startPlace } from '../place/local-place.ts'
+import { type LocalPlace, type PlaceOptions, startPlace } from '../place/local-place.ts'
 import { findProjectPlace } from '../place/project-place.ts'
 import { asksForLogin, openToLines, readyWords, type StartOptions } from '../place/start.ts'
 import type { Target } from '../server/api.ts'
@@ -27,7 +28,7 @@ export async function runDev(session: Session, options: DevOptions): Promise<Exi
   const stop = untilStopped()
   const { dataDir } = await findProjectPlace()
   const saved = watchFiles(process.cwd(), [options.dataDir ?? dataDir], stop.signal)
-  const dev: Dev = { session, options, stop, shown: new Map(), versions: new Map(), port: options.port }
+  const dev: Dev = { session, options, stop, shown: new Map(), versions: new Map(), port: options.port, wasOpen: false }
   try {
     await takeUp(dev, [])
     for await (const files of saved.changes) await takeUp(dev, files)
@@ -49,6 +50,7 @@ interface Dev {
   readonly versions: Map<string, string>
   /** The one it was given at first: pages and commands find it there again. */
   port: number | undefined
+  wasOpen: boolean
   open?: { readonly place: LocalPlace; readonly settings: string }
   rerun?: Rerun
   failed?: ExitCode
@@ -102,6 +104,7 @@ async function openWithSettings(dev: Dev, { files }: CheckedProject): Promise<vo
   if (place === undefined) return
   dev.open = { place, settings }
   dev.port = Number(new URL(place.url).port)
+  dev.wasOpen = true
   void place.ended.then((code) => diedItself(dev, place, code))
   if (before === undefined) await sayOpen(dev, place)
   await dev.rerun?.close()
@@ -110,17 +113,34 @@ async function openWithSettings(dev: Dev, { files }: CheckedProject): Promise<vo
   dev.rerun = openRerun({ session, target: targetOf(place), versions, left: stop.now })
 }
 
-/** Settings that this place refuses are mended and saved; anything else ends the command. */
-async function openPlace({ session, options, port }: Dev): Promise<LocalPlace | undefined> {
-  const { open: _, rerun: __, ...given } = options
+/**
+ * Settings that this place refuses are mended and saved. A port that was free at first may be held for a moment by who
+ * listened there; one that nobody chose may be another then. Anything else ends the command.
+ */
+async function openPlace(dev: Dev, tries = 0): Promise<LocalPlace | undefined> {
   try {
-    return await startPlace({ ...given, ...(port !== undefined && { port }), login: asksForLogin(options), logs: true })
+    return await startPlace(placeOptions(dev, tries))
   } catch (error) {
-    if (!(error instanceof Refused) || error.reason.code !== 'bad_settings') throw error
-    for (const line of reasonLines(error.reason, session.settings.command)) session.say(line)
+    if (!(error instanceof Refused)) throw error
+    const { code } = error.reason
+    if (code === 'port_taken' && dev.wasOpen && tries < PORT_TRIES) {
+      await delay(PORT_PAUSE_MS)
+      return await openPlace(dev, tries + 1)
+    }
+    if (code !== 'bad_settings') throw error
+    for (const line of reasonLines(error.reason, dev.session.settings.command)) dev.session.say(line)
     return undefined
   }
 }
+
+function placeOptions({ options, port }: Dev, tries: number): PlaceOptions {
+  const { open: _, rerun: __, ...given } = options
+  const at = options.port === 0 && tries === PORT_TRIES ? 0 : port
+  return { ...given, ...(at !== undefined && { port: at }), login: asksForLogin(options), logs: true }
+}
+
+const PORT_TRIES = 10
+const PORT_PAUSE_MS = 300
 
 function targetOf({ url, dataDir }: LocalPlace): Target {
   const secret = readLogin(dataDir, url)?.secret
