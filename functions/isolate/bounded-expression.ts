@@ -1,4 +1,4 @@
-import jsonata from 'jsonata'
+import type jsonata from 'jsonata'
 import type { Json } from '../../shared/text/json.ts'
 import type { Job } from './isolate-messages.ts'
 import { answerText } from './transform-answer.ts'
@@ -11,7 +11,7 @@ import { answerText } from './transform-answer.ts'
  */
 export async function evaluateBounded({ program, input }: Pick<Job, 'program' | 'input'>): Promise<string | undefined> {
   if (typeof program !== 'string' || program.length > MAX_CHARACTERS) return undefined
-  const expression = boundedExpression(program)
+  const expression = await boundedExpression(program)
   if (expression === undefined || !isSmall(input)) return undefined
   try {
     return answerText(await expression.evaluate(input))
@@ -25,18 +25,20 @@ const MAX_CHARACTERS = 500
 const MOST_KNOWN = 500
 const known = new Map<string, jsonata.Expression | undefined>()
 
-function boundedExpression(program: string): jsonata.Expression | undefined {
+async function boundedExpression(program: string): Promise<jsonata.Expression | undefined> {
   if (known.has(program)) return known.get(program)
   if (known.size >= MOST_KNOWN) known.clear()
-  const expression = parsed(program)
+  const expression = await parsed(program)
   const bounded = expression !== undefined && isBounded(expression.ast()) ? expression : undefined
   known.set(program, bounded)
   return bounded
 }
 
-function parsed(program: string): jsonata.Expression | undefined {
+/** Functions that compute none do not load the language. */
+async function parsed(program: string): Promise<jsonata.Expression | undefined> {
+  const { default: read } = await import('jsonata')
   try {
-    return jsonata(program)
+    return read(program)
   } catch {
     return undefined
   }

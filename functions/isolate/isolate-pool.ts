@@ -23,7 +23,8 @@ export function createIsolate(worker?: URL): Isolate & { close(): Promise<void> 
   const pool: Pool = { idle: [], busy: new Set(), turns: createTurns(MAX_CHILDREN), closed: false, worker }
   return {
     async run(kind, data, limit = DEFAULT_LIMIT, caller = NOBODY) {
-      const text = kind === 'transform' && !hasStopped(caller) ? await evaluateBounded(data) : undefined
+      const isHere = kind === 'transform' && !pool.closed && !hasStopped(caller)
+      const text = isHere ? await evaluateBounded(data) : undefined
       if (text !== undefined) return { ok: true, value: JSON.parse(text) }
       return runInPool(pool, { kind, data, limit, caller })
     },

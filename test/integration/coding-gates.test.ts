@@ -129,7 +129,8 @@ describe('the gates of a run', () => {
     const id = await before.start(DOCUMENT)
     await seen.promise
     // The same data, without any gate: what a new sluice.yaml comes to.
-    Object.assign(before.place.world.settings, { gates: [], pipelines: {} })
+    const { world } = before.place
+    Object.assign(world, { settings: { ...world.settings, gates: [], pipelines: {} } })
     open = before
     await expect(before.start(DOCUMENT)).rejects.toThrow('no_pipeline')
     expect((await before.events(id)).at(-1)?.type).toBe('block:started')

@@ -245,7 +245,7 @@ describe('the pool', () => {
 
   test('what cannot be sent is an answer, not a throw', async () => {
     const input = { f: () => 1 } as unknown as Json
-    expect(await transform('1', input)).toMatchObject({ ok: false, because: 'error' })
+    expect(await transform('$count(f)', input)).toMatchObject({ ok: false, because: 'error' })
     expect(await transform('1')).toEqual({ ok: true, value: 1 })
   })
 

@@ -58,7 +58,8 @@ function bundlesHold(only?: readonly string[]): void {
       expect(tableOnly.filter(({ name }) => bytes(name) > 670_000)).toEqual([])
       const stages = STAGES.map((stage) => stage.replaceAll('_', '-')).filter((name) => NAMES.includes(name))
       expect(stages.filter((name) => bytes(name) > 1_300_000)).toEqual([])
-      expect(bytes('run-block')).toBeLessThanOrEqual(1_500_000)
+      // JSONata among them, which is read when a block computes an expression.
+      expect(bytes('run-block')).toBeLessThanOrEqual(1_600_000)
       // Texts of the shipped documents, which nobody parses when a sandbox starts.
       const texts = parts.dags.reduce((sum, { document }) => sum + Buffer.byteLength(JSON.stringify(document)), 0)
       const carries = new Set(LINES.filter(({ ports }) => ports.includes('documents')).map(({ name }) => name))
