@@ -43,7 +43,10 @@ export async function recordWithClaim(
   if (kept.written !== undefined) return claimInTurn(call, kept, await kept.written, record)
   // Both at once: this store takes them in this order, and the end only where the claim stands.
   const [claim, end] = await Promise.all([world.runs.append(kept.append), record(kept.append.ordinal)])
-  return claim.ok ? end : claimInTurn(call, kept, claim, record)
+  if (!claim.ok) return claimInTurn(call, kept, claim, record)
+  // Something on the way there may have held the claim up for longer than the end, which found no claim then.
+  const isEarly = !end.ok && end.because === 'already'
+  return isEarly ? record(kept.append.ordinal) : end
 }
 
 /** The end, once the claim stands; one that found the run full is tried again when that has room. */

@@ -119,6 +119,24 @@ describe('a run of the local place', () => {
     expect((await post('/api/dag/run', { name: 'asking', inputs: { text: 'x' } })).json).not.toHaveProperty('state')
   })
 
+  it('goes on at once where the bytes of its tenant are counted', async () => {
+    const settings = SettingsSchema.parse({
+      data_dir: join(dir, 'counted'),
+      dags: [join(dir, 'dags')],
+      safety: { max_tenant_bytes: 1_000_000_000 },
+    })
+    const counted = await openPlace(settings, {})
+    const blocks = [{ id: 'sum', inputs: { n: 'number' }, outputs: { n: 'number' }, ...transform('inputs.n + 1') }]
+    const started = (await counted.invoke('start-run', {
+      ...{ httpMethod: 'POST', path: '/api/dag/run', pathParameters: null, isBase64Encoded: false },
+      queryStringParameters: { wait: '20' },
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ dag: { name: 'sum', inputs: { n: 'number' }, blocks }, inputs: { n: 1 } }),
+    })) as { readonly body: string }
+    expect(JSON.parse(started.body)).toMatchObject({ state: 'completed', outputs: { sum: { n: 2 } } })
+    await counted.close()
+  })
+
   it('takes its document as it is when it starts, however often it was started before', async () => {
     const file = join(dir, 'dags', 'words.yaml')
     const write = (word: string) =>
