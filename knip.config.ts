@@ -29,6 +29,7 @@ const config: KnipConfig = {
     // Forked, and started as a program, by path.
     'test/faults/worker.ts',
     'test/emulators/mcp-stdio.ts',
+    'test/slow/power-cut-writer.ts',
   ],
   project: ['{shared,functions,infra,clients,scripts,test}/**/*.{ts,tsx,mjs}', '!**/node_modules/**'],
   // Made by a program, whole.
@@ -49,7 +50,7 @@ const config: KnipConfig = {
     '@modelcontextprotocol/server-filesystem',
   ],
   // Used where a machine has it, which the test says when it has not; and our own, as a test installs it.
-  ignoreBinaries: ['cfn-lint', 'sluice'],
+  ignoreBinaries: ['cfn-lint', 'strace', 'sluice'],
 }
 
 export default config
