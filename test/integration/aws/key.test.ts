@@ -80,7 +80,7 @@ test('who only reads may only decrypt, and who touches no data has no right to t
     const role = byName.get(name)
     return role === undefined ? [] : ofKey(role).flatMap(({ Action }) => Action)
   }
-  expect(kms('get-run')).toEqual(['kms:Decrypt', 'kms:Decrypt'])
+  expect(kms('get-block')).toEqual(['kms:Decrypt', 'kms:Decrypt'])
   expect(kms('upload-object')).toContain('kms:GenerateDataKey')
   expect(kms('run-block')).toEqual(expect.arrayContaining(['kms:Encrypt', 'kms:GenerateDataKey']))
   expect(kms('net-gate')).toEqual([])

@@ -46,10 +46,10 @@ for (const { tags, of, only } of [
       expect(LINES.map(({ name }) => name)).toContain('list-runs')
     })
 
-    test('grow by less than 16 KB with it', () => {
+    test('grow by less than 17 KB with it', () => {
       const grown = telling.map((name) => bytes(withIt, name) - bytes(without, name))
       process.stdout.write(`telemetry: ${Math.max(...grown)} bytes more at the most\n`)
-      expect(Math.max(...grown)).toBeLessThan(16_000)
+      expect(Math.max(...grown)).toBeLessThan(17_000)
     })
   })
 }
