@@ -1,6 +1,6 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { load } from 'js-yaml'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -39,7 +39,7 @@ test('its gates refuse an outline that names no decision', async () => {
 test('the commands of its CI file hold', { tags: ['thorough'] }, async () => {
   const { jobs } = load(read('.github/workflows/sluice.yml')) as { jobs: { check: { steps: { run?: string }[] } } }
   const lines = jobs.check.steps.flatMap(({ run = '' }) => (run.startsWith('npx --no ') ? [run.slice(9)] : []))
-  expect(lines.length).toBe(3)
+  expect(lines.length).toBe(5)
   for (const line of lines) expect(await project.run(line)).toMatchObject({ code: 0 })
   const verdicts = jsonLines(read('verdicts.ndjson')) as readonly { id: string; status: string }[]
   expect(verdicts.length).toBeGreaterThan(3)
@@ -47,10 +47,10 @@ test('the commands of its CI file hold', { tags: ['thorough'] }, async () => {
 })
 
 test('its files hold to the schemas beside them', () => {
-  for (const path of ['sluice.yaml', 'dags/hello.yaml']) {
+  for (const path of ['sluice.yaml', 'dags/hello.yaml', 'tests/hello.yaml', 'evals/hello.yaml']) {
     const text = read(path)
     const [, schema = ''] = /^# yaml-language-server: \$schema=(\S+)$/m.exec(text) ?? []
-    const folder = path.includes('/') ? 'dags' : '.'
+    const folder = dirname(path)
     const ajv = new Ajv2020({ strict: false, validateFormats: false })
     const holds = ajv.compile(JSON.parse(read(join(folder, schema))))
     expect([holds(load(text)), holds.errors]).toEqual([true, null])
@@ -79,7 +79,9 @@ test('it says what it wrote and the next commands', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-init-'))
   const { out } = await sluice(['init', 'brief'], { cwd: folder })
   for (const [, path = ''] of out.matchAll(/^ {2}(\S+)$/gm)) expect(existsSync(join(folder, 'brief', path))).toBe(true)
-  expect(out).toMatch(/Next:\n {2}cd brief\n {2}sluice validate .*\n {2}sluice run start .*\n {2}sluice start /)
+  expect(out).toMatch(
+    /Next:\n {2}cd brief\n {2}sluice validate .*\n {2}sluice run start .*\n {2}sluice test .*\n {2}sluice start /,
+  )
   rmSync(folder, { recursive: true })
 })
 

@@ -9,7 +9,9 @@ import type { InitOptions } from './write-project.ts'
 export function addInit(parent: Command, session: Session): void {
   parent
     .command('init')
-    .description('write a project: a DAG that runs offline, a step, a gate, settings, schemas, CI')
+    .description(
+      'write a project: a DAG that runs offline, a step, a gate, cases, an evaluation, settings, schemas, CI',
+    )
     .argument('[folder]', 'where; it may hold other files', '.')
     .option('--force', 'write over files of the same names; no other file is touched')
     .option('--json', 'print JSON')

@@ -3,7 +3,9 @@ import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:pat
 import { fileURLToPath } from 'node:url'
 import * as z from 'zod'
 import about from '../../../package.json' with { type: 'json' }
+import { casesSchema } from '../../../shared/cases/case-file.ts'
 import { documentSchema } from '../../../shared/document/json-schema.ts'
+import { evalJsonSchema } from '../../../shared/evals/eval-file.ts'
 import { settingsSchema } from '../../../shared/settings/json-schema.ts'
 import { readFileIfAny, writeNewFile } from '../terminal/files.ts'
 import { Refused } from '../terminal/refused.ts'
@@ -41,6 +43,7 @@ function sayWritten(session: Session, folder: string, written: readonly string[]
     ...(go === '' ? [] : [`  cd ${go}`]),
     `  ${command} validate     checks settings, document, step and gate`,
     `  ${command} run start    runs dags/hello.yaml right here, offline`,
+    `  ${command} test         plays the cases of tests/hello.yaml`,
     `  ${command} start        serves API and console on 127.0.0.1:4040`,
   ]
   for (const line of lines) session.say(plainText(line))
@@ -103,8 +106,12 @@ export function projectFiles(name: string, dependency = `^${about.version}`): Re
     ['gates/invents-nothing.ts', GATE],
     ['inputs/notes.md', NOTES],
     ['checks/gates.ndjson', GATE_CHECKS],
+    ['tests/hello.yaml', CASES],
+    ['evals/hello.yaml', EVALUATION],
     ['schemas/dag.schema.json', text(documentSchema())],
     ['schemas/sluice.schema.json', text(settingsSchema())],
+    ['schemas/tests.schema.json', text(casesSchema())],
+    ['schemas/eval.schema.json', text(evalJsonSchema())],
     ['.github/workflows/sluice.yml', WORKFLOW],
     ['tsconfig.json', TSCONFIG],
     ['.gitignore', GITIGNORE],
@@ -124,7 +131,7 @@ function packageOf(name: string, dependency: string): string {
     name: words.replace(/^[._-]+/, '').slice(0, 200) || 'project',
     private: true,
     type: 'module',
-    scripts: { validate: 'sluice validate', start: 'sluice start' },
+    scripts: { validate: 'sluice validate', test: 'sluice test', start: 'sluice start' },
     devDependencies: { sluice: dependency },
   }
   return `${JSON.stringify(about, null, 2)}\n`
@@ -257,6 +264,49 @@ blocks:
     # approval: { prompt: "Publish this outline?", show: [body] }
 `
 
+/** tests/hello.yaml of a new project. */
+const CASES = `# yaml-language-server: $schema=../schemas/tests.schema.json
+# Cases of dags/hello.yaml: \`sluice test\` plays them offline. Steps and gates run as they are; where the second has a script,
+# it stands in for what would write the outline.
+dag: hello
+cases:
+  - name: an outline that names its decisions is kept
+    expect:
+      status: completed
+      gates: { outline.names-the-decision: passed, outline.invents-nothing: passed }
+      outputs: { decisions.count: { gates: [{ type: range, min: 1 }] } }
+      artifacts: { outline.md: { contains: "Decision:" } }
+
+  - name: one that leaves them out is refused three times, and nothing is kept
+    models:
+      local: "1. They met, and spoke of files and of messages for a while."
+    expect:
+      status: failed
+      attempts: { outline: 3 }
+      gates: { outline.names-the-decision: failed }
+    must_not: { start: [publish] }
+`
+
+/** evals/hello.yaml of a new project. */
+const EVALUATION = `# yaml-language-server: $schema=../schemas/eval.schema.json
+# Two ways to ask for the outline, side by side: \`sluice eval run evals/hello.yaml\`. Provider \`local\` is text tools, no
+# model; name models in \`set\` to compare those.
+description: Whether an outline names what was decided
+data:
+  items:
+    - { id: plain, values: { title: Outline } }
+    - { id: long, values: { title: What was decided at the release meeting, and what is open } }
+document: ../dags/hello.yaml
+variants:
+  - name: as-it-is
+  - name: one-try
+    set: { outline.retry.max_attempts: 1 }
+expect:
+  - { name: names-the-decision, block: outline, check: { type: contains, port: text, values: ["Decision:"] } }
+thresholds:
+  - { measure: expect, name: names-the-decision, min: 1 }
+`
+
 /** inputs/notes.md of a new project. */
 const NOTES = `# Release meeting
 
@@ -329,6 +379,8 @@ jobs:
       # Each line of checks/gates.ndjson begins its id with the verdict it must get.
       - run: npx --no sluice gates check --ndjson < checks/gates.ndjson > verdicts.ndjson
       - run: jq -es 'all(.[]; . as $v | $v.id | startswith($v.status))' verdicts.ndjson
+      - run: npx --no sluice test
+      - run: npx --no sluice eval run evals/hello.yaml
       - run: npx --no sluice run start --yes
 `
 
@@ -347,6 +399,7 @@ function line(id: string, check: object, text: string): string {
 /** .gitignore of a new project. */
 const GITIGNORE = `.sluice/
 node_modules/
+evals/results/
 verdicts.ndjson
 .env
 `
@@ -360,6 +413,8 @@ function readmeOf(name: string): string {
 | \`dags/hello.yaml\` | a DAG: read \`inputs/notes.md\`, outline it, check the outline, list its decisions, keep it |
 | \`steps/decisions.ts\` | code of this project in a block: its schemas are the types of the block's ports |
 | \`gates/invents-nothing.ts\` | a gate of this project |
+| \`tests/hello.yaml\` | cases of the DAG: \`sluice test\` |
+| \`evals/hello.yaml\` | two variants of it, compared: \`sluice eval run evals/hello.yaml\` |
 | \`sluice.yaml\` | settings: folders, providers, agents, caps |
 | \`inputs/\` | the only folder runs may read files from |
 | \`schemas/\` | JSON Schemas for the editor; \`sluice init . --force\` writes them anew after an update |
@@ -368,10 +423,11 @@ function readmeOf(name: string): string {
 
 \`\`\`
 sluice run start
+sluice test
 sluice start
 \`\`\`
 
-The first runs the only DAG of the project right here, offline, and says where the outline is. The second serves API and
+The first runs the only DAG of the project right here, offline, and says where the outline is. The second plays its cases. The third serves API and
 console on 127.0.0.1:4040; runs started while it is there are seen in the console, and go on after a restart.
 
 - \`sluice validate\` checks every document, \`sluice plan dags/hello.yaml\` says what a run will do.
