@@ -20,6 +20,7 @@ export async function typePrinted(out: string, folder: string, env: Env): Promis
     'cd brief',
     expect.stringMatching(/validate$/),
     expect.stringMatching(/run start$/),
+    expect.stringMatching(/test$/),
     expect.stringMatching(/start$/),
   ])
   // The port it prints may be another program's here.
