@@ -80,10 +80,13 @@ function changeProblems(told: Told | undefined, now: Told): readonly Problem[] {
 }
 
 function gateProblems({ gates }: ToolUse, args: McpCall['args'], yeses: Yeses): readonly Problem[] {
-  const isRefused = gates.some(({ after, check }) => {
-    return !after && check.type === 'max_value' && Number(args.amount) > Number(check.max)
+  // A yes to the question about the call waives what asks, and nothing else.
+  const isWaivable = yeses.includes('pre_gates') || yeses.includes('call')
+  const isRefused = gates.some(({ after, check, on_fail }) => {
+    if (after || (on_fail === 'ask' && isWaivable)) return false
+    return check.type === 'max_value' && Number(args.amount) > Number(check.max)
   })
-  if (!isRefused || yeses.includes('pre_gates')) return []
+  if (!isRefused) return []
   return [[49, `is called with ${canonicalJson(args)}, which a gate before it refuses`]]
 }
 
