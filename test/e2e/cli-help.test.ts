@@ -45,7 +45,7 @@ beforeAll(async () => {
     'goal.yaml',
     'goal_text: Say its shape\nacceptance_criteria: [{ id: a, kind: marker_required, marker: SHAPE }]\n',
   )
-  mkdirSync(join(project.folder, 'evals'))
+  mkdirSync(join(project.folder, 'evals'), { recursive: true })
   write('evals/titles.yaml', TITLES)
   write('promptfooconfig.yaml', PROMPTFOO)
   mkdirSync(join(project.folder, 'tests'), { recursive: true })
