@@ -42,9 +42,14 @@ export function failureOfLostWork({ world }: BlockCall, attempt: number, untried
 /** Failures after which nobody knows whether the work was done. */
 const UNKNOWN_EFFECT: ReadonlySet<string> = new Set(['mcp_answer_lost', 'block_timeout'])
 
-/** The failure of a call that may be done once only and whose answer nobody heard: a person is asked before it is made again. */
+/**
+ * The failure of a call that may be done once only and whose answer nobody heard, or could be kept: a person is asked
+ * before it is made again.
+ */
 export function askedIfUnheard(call: BlockCall, attempt: number, failure: Failure): Failure {
-  if (call.acting === undefined || !isOnce(call.block) || !UNKNOWN_EFFECT.has(failure.code)) return failure
+  if (call.acting === undefined || !isOnce(call.block)) return failure
+  const wouldBeMadeAgain = call.meter.answered && failure.retry
+  if (!UNKNOWN_EFFECT.has(failure.code) && !wouldBeMadeAgain) return failure
   return failureOfLostWork(call, attempt, call.meter.claim?.untried ?? 0, failure.reason)
 }
 

@@ -24,6 +24,8 @@ export interface CallMeter {
   claim: BlockProjection | undefined
   /** Its claim, where that is written with its end. */
   kept: KeptClaim | undefined
+  /** The tool that an agent called has answered: what fails from here on is not its failure. */
+  answered: boolean
   /** Reservations that stand on the attempt's own lane. */
   steps: number
   /** Why a call was not made: the attempt fails for good, whatever a gate made of it. */
@@ -58,6 +60,7 @@ export function openMeter(): CallMeter {
     given_up: undefined,
     claim: undefined,
     kept: undefined,
+    answered: false,
     steps: 0,
     refusal: undefined,
     exceeded: undefined,

@@ -9,7 +9,18 @@ import { afterAll, afterEach, expect, test } from 'vitest'
  * everything else must stand.
  */
 const ROOT = resolve(import.meta.dirname, '../..')
-const KEPT = ['shared', 'functions', 'infra', 'clients', 'dags', 'docs', 'sluice.yaml', 'package.json', 'tsconfig.json']
+const KEPT = [
+  'shared',
+  'functions',
+  'infra',
+  'clients',
+  'dags',
+  'docs',
+  'sluice.yaml',
+  'package.json',
+  'cdk.json',
+  'tsconfig.json',
+]
 /** Units whose tests need nothing outside shared and functions. */
 const UNIT = ['dag', 'document', 'handlers', 'providers', 'runs', 'table']
 /** What those tests read with. */
@@ -44,8 +55,11 @@ function typeCheck(): string {
   return run('tsc', '-p', 'tsconfig.rest.json', '--singleThreaded', ...goesOn)
 }
 
+/** What projects test with plays documents on the local place. */
+const WITH_LOCAL = ['infra/local', 'clients/sdk/testing.ts']
+
 test('without infra/local, AWS still builds and the tests of shared and functions pass', () => {
-  copyWithout('infra/local')
+  copyWithout(...WITH_LOCAL)
   expect(typeCheck()).toBe('')
   const tags = [{ name: 'thorough' }]
   const test = { include: ['test/unit/**/*.test.ts'], tags, testTimeout: 60_000, pool: 'threads', isolate: false }
@@ -61,7 +75,7 @@ test('without infra/aws and functions/aws, the local place still runs', () => {
 })
 
 test('without functions/aws, shared and the other functions still type-check', () => {
-  copyWithout('functions/aws', 'infra/aws', 'infra/local')
+  copyWithout('functions/aws', 'infra/aws', ...WITH_LOCAL)
   expect(typeCheck()).toBe('')
 })
 

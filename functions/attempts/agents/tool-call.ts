@@ -23,6 +23,7 @@ export async function dispatchToolCall(call: BlockCall, acting: ActingItem, disp
   const { tool, args } = requireToolCall(acting)
   if (isOnce(call.block)) await beginWork(call, dispatch.attempt)
   const made = await makeCall(call, acting, dispatch)
+  call.meter.answered = true
   const { values, problems } = checkOutputs(made.values, call.block.outputs)
   const hash = sha256(canonicalJson(args))
   const facts = { provider: 'tool', model: tool.use, params_hash: hash, prompt_hash: tool.pin?.hash ?? hash }
