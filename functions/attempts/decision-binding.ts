@@ -103,10 +103,12 @@ export async function contextBoundByDecisions(
   context: Readonly<Record<string, Json>>,
 ): Promise<Governed> {
   const { dag, block, meta } = call
-  const here = [...(await askedHere(call)), ...(await openedChildren(call))]
+  const opened = await openedChildren(call)
+  const here = [...(await askedHere(call)), ...opened]
   const inherited: Over[] = []
   for (const governor of governingBlocks(dag, block.id)) {
-    if (here.some((over) => over.governor === governor.id)) continue
+    // A question in the middle of its attempt (its budget, a gate) is not the one before it.
+    if (wasAskedBefore(call, governor) || opened.some((over) => over.governor === governor.id)) continue
     const decision = await inheritedDecision(call, governor)
     if (decision !== undefined) inherited.push(decision)
     else if (await wouldAskNow(call, governor, context)) {
@@ -123,6 +125,11 @@ export async function contextBoundByDecisions(
     decisions: all.flatMap(({ decision }) => (decision === undefined ? [] : [decision])),
     ...(because === undefined ? {} : { stale: because }),
   }
+}
+
+/** Whether this run asked somebody before it let the block begin. */
+function wasAskedBefore({ run, head, ...places }: BlockCall, { id, index }: Block): boolean {
+  return head.approvals[approvalId(run.run_id, index, blockEpoch(places, head, id))] !== undefined
 }
 
 /** A question, or a child run that may ask, before a block. */
