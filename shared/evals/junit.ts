@@ -1,3 +1,4 @@
+import { xmlText } from '../text/xml.ts'
 import type { Report } from './report.ts'
 import { type Round, verdictsOf } from './round-file.ts'
 
@@ -6,7 +7,7 @@ export function junitOf(round: Round, report: Report): string {
   const suites = round.head.variants.map(({ name }) => variantSuite(round, name))
   const demanded = report.thresholds.map(({ words, held }) => caseOf('thresholds', words, held ? undefined : words, 0))
   const all = [...suites, ...(demanded.length === 0 ? [] : [suiteOf('thresholds', demanded)])]
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="${escaped(report.eval)}">\n${all.join('\n')}\n</testsuites>\n`
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="${xmlText(report.eval)}">\n${all.join('\n')}\n</testsuites>\n`
 }
 
 function variantSuite({ head, results }: Round, variant: string): string {
@@ -24,23 +25,12 @@ function variantSuite({ head, results }: Round, variant: string): string {
 
 function suiteOf(name: string, cases: readonly string[]): string {
   const failures = cases.filter((one) => one.includes('<failure')).length
-  return `  <testsuite name="${escaped(name)}" tests="${cases.length}" failures="${failures}">\n${cases.join('\n')}\n  </testsuite>`
+  return `  <testsuite name="${xmlText(name)}" tests="${cases.length}" failures="${failures}">\n${cases.join('\n')}\n  </testsuite>`
 }
 
 function caseOf(suite: string, name: string, failure: string | undefined, seconds: number): string {
-  const head = `    <testcase classname="${escaped(suite)}" name="${escaped(name)}" time="${seconds.toFixed(3)}"`
+  const head = `    <testcase classname="${xmlText(suite)}" name="${xmlText(name)}" time="${seconds.toFixed(3)}"`
   if (failure === undefined) return `${head}/>`
   const [first = ''] = failure.split('\n')
-  return `${head}><failure message="${escaped(first)}">${escaped(failure)}</failure></testcase>`
-}
-
-/** XML 1.0 has no characters below a space but three, and none of half a pair. */
-function escaped(text: string): string {
-  return text
-    .toWellFormed()
-    .replace(/[^\P{Cc}\t\n\r]|[\ufffe\uffff]/gu, '\ufffd')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
+  return `${head}><failure message="${xmlText(first)}">${xmlText(failure)}</failure></testcase>`
 }

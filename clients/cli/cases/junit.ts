@@ -1,5 +1,6 @@
 import type { CaseResult } from '../../../shared/cases/judge-case.ts'
 import { missLines } from '../../../shared/cases/miss-lines.ts'
+import { xmlText } from '../../../shared/text/xml.ts'
 
 /** As JUnit has it: a suite a file, a case a case. */
 export function junitOf(results: readonly CaseResult[]): string {
@@ -9,26 +10,15 @@ export function junitOf(results: readonly CaseResult[]): string {
 
 function suiteOf(file: string, results: readonly CaseResult[]): string {
   const counted = (verdict: CaseResult['verdict']) => results.filter((one) => one.verdict === verdict).length
-  const head = `name="${escaped(file)}" tests="${results.length}" failures="${counted('failed')}" skipped="${counted('skipped')}"`
+  const head = `name="${xmlText(file)}" tests="${results.length}" failures="${counted('failed')}" skipped="${counted('skipped')}"`
   return `  <testsuite ${head}>\n${results.map(caseOf).join('\n')}\n  </testsuite>`
 }
 
 function caseOf({ file, name, verdict, took_ms, why = '', misses }: CaseResult): string {
-  const head = `    <testcase classname="${escaped(file)}" name="${escaped(name)}" time="${(took_ms / 1_000).toFixed(3)}"`
+  const head = `    <testcase classname="${xmlText(file)}" name="${xmlText(name)}" time="${(took_ms / 1_000).toFixed(3)}"`
   if (verdict === 'passed') return `${head}/>`
-  if (verdict === 'skipped') return `${head}><skipped message="${escaped(why)}"/></testcase>`
+  if (verdict === 'skipped') return `${head}><skipped message="${xmlText(why)}"/></testcase>`
   const [first] = misses
   const message = first === undefined ? '' : `${first.what}: expected ${first.expected}, seen ${first.seen}`
-  return `${head}><failure message="${escaped(message)}">${escaped(misses.flatMap(missLines).join('\n'))}</failure></testcase>`
-}
-
-/** XML 1.0 has no characters below a space but three, and none of half a pair. */
-function escaped(text: string): string {
-  return text
-    .toWellFormed()
-    .replace(/[^\P{Cc}\t\n\r]|[\ufffe\uffff]/gu, '\ufffd')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
+  return `${head}><failure message="${xmlText(message)}">${xmlText(misses.flatMap(missLines).join('\n'))}</failure></testcase>`
 }
