@@ -5,13 +5,18 @@ import type { Reporter, TestCase, TestModule, TestSpecification } from 'vitest/n
  * `npm run test:all` add up. A file that cannot be loaded, a failing hook and an error outside any test each count as one
  * failed. Before it: each failed test with its sentence, its seed where it has one, and the command that runs it alone; each
  * test that passed at its second try only, with what the first one said: somebody has to look into it. The unit tests are
- * told when they are over, which is first.
+ * told when they are over, which is first. A file of which nothing is heard for three times the limit of its tests (a loop
+ * that never waits ends by no limit) is one failed, and ends the run: somebody has to hear of it.
  */
 export function countReporter(): Reporter {
   let unitsLeft = 0
   let began = 0
   let isLeftOut: (test: TestCase) => boolean = () => false
   const units: TestModule[] = []
+  const silent = new Map<TestModule, Silence>()
+  const hear = (module: TestModule, last: string, limit?: number) =>
+    silent.set(module, { ms: 0, last, limit: limit ?? module.project.config.testTimeout })
+  setInterval(() => endWhereSilent(silent), TICK_MS).unref()
   return {
     onInit({ config: { tagsFilter: [filter] = [] } }) {
       // `thorough` or `!thorough`: the others are left for another command, not skipped.
@@ -22,7 +27,11 @@ export function countReporter(): Reporter {
       began = Date.now()
       unitsLeft = specifications.filter(({ project }) => project.name === 'unit').length
     },
+    onTestModuleStart: (module) => void hear(module, 'its start'),
+    onTestCaseReady: (test) => void hear(test.module, test.fullName, test.options.timeout),
+    onTestCaseResult: (test) => void hear(test.module, test.fullName),
     onTestModuleEnd(module) {
+      silent.delete(module)
       if (module.project.name !== 'unit') return
       units.push(module)
       unitsLeft -= 1
@@ -38,6 +47,25 @@ export function countReporter(): Reporter {
       // After the other reporters' summaries, which are printed in this same turn.
       setImmediate(() => process.stdout.write(`${lines.join('\n')}\n`))
     },
+  }
+}
+
+const TICK_MS = 10_000
+
+/** How long nothing was heard of a file (a machine asleep counts nothing), since what, and the limit of what runs in it. */
+interface Silence {
+  ms: number
+  readonly last: string
+  readonly limit: number
+}
+
+function endWhereSilent(silent: ReadonlyMap<TestModule, Silence>): void {
+  for (const [module, silence] of silent) {
+    silence.ms += TICK_MS
+    if (silence.ms < 3 * silence.limit + 60_000) continue
+    const said = `nothing was heard of it for ${Math.round(silence.ms / 60_000)} minutes, since: ${silence.last}`
+    process.stdout.write(`FAILED: ${module.relativeModuleId}\n  ${said}\n${alone(module)}\n0 passed, 1 failed\n`)
+    process.exit(1)
   }
 }
 

@@ -1,5 +1,12 @@
-/** Set-up of every test file: with SLUICE_SEED the laws draw the cases of that seed, as a failure names it. */
-const seed = process.env.SLUICE_SEED
-if (seed !== undefined && seed !== '') (await import('fast-check')).configureGlobal({ seed: Number(seed) })
+import { configureGlobal } from 'fast-check'
 
-export {}
+/**
+ * Set-up of every test file. With SLUICE_SEED the laws draw the cases of that seed, as a failure names it. The search for
+ * the smallest counterexample can go on for ever, and where nothing in it waits, no time limit of a test ends it: it ends
+ * itself, with the smallest one found.
+ */
+const seed = process.env.SLUICE_SEED
+configureGlobal({
+  interruptAfterTimeLimit: 40_000,
+  ...(seed !== undefined && seed !== '' && { seed: Number(seed) }),
+})

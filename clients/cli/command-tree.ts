@@ -31,8 +31,8 @@ import { onlyReads, type TargetOptions } from './terminal/options.ts'
 import { type Refused, usageError } from './terminal/refused.ts'
 import type { Session } from './terminal/session.ts'
 
-/** Every command of `sluice`, with its help: nothing runs before it is parsed. */
-export function commandTree(session: Session): Command {
+/** Every command of `sluice`, with its help: nothing runs before it is parsed, and `before` runs before it does. */
+export function commandTree(session: Session, before = prepare): Command {
   const sluice = new Command('sluice')
     .description('Gated DAG runs of AI-agent work, here and on AWS.')
     .version(about.version)
@@ -42,7 +42,7 @@ export function commandTree(session: Session): Command {
     // `graph` has options of its own and commands that have them too: what follows a command's name is that command's.
     .enablePositionalOptions()
     .exitOverride()
-    .hook('preAction', (_sluice, command) => prepare(session, command))
+    .hook('preAction', (_sluice, command) => before(session, command))
   addPlaceCommands(sluice, session)
   addRun(sluice, session)
   addApprovals(sluice, session)

@@ -14,7 +14,9 @@ export async function evaluateBounded({ program, input }: Pick<Job, 'program' | 
   const expression = await boundedExpression(program)
   if (expression === undefined || !isSmall(input)) return undefined
   try {
-    return answerText(await expression.evaluate(input))
+    // An object made of each entry of a list: JSONata puts an entry into the list where it is empty.
+    const own = program.includes('{') ? structuredClone(input) : input
+    return answerText(await expression.evaluate(own))
   } catch {
     return undefined
   }
@@ -61,7 +63,9 @@ const SHAPES: Readonly<Record<string, (node: Node) => boolean>> = {
     hasOnly('condition', 'then', 'else')(node) && [node.condition, node.then, node.else ?? CONSTANT].every(isBounded),
   block: (node) => hasOnly('expressions')(node) && all(node.expressions, isBounded),
   binary: (node) =>
-    hasOnly('value', 'lhs', 'rhs')(node) && OPERATORS.has(String(node.value)) && [node.lhs, node.rhs].every(isBounded),
+    hasOnly('value', 'lhs', 'rhs')(node) &&
+    OPERATORS.has(String(node.value)) &&
+    [node.lhs, node.rhs].every(node.value === '&' ? isBoundedText : isBounded),
   unary: isUnary,
 }
 
@@ -70,6 +74,20 @@ const CONSTANT: Node = { type: 'value', value: null }
 function isBounded(node: unknown): boolean {
   if (!isNode(node) || typeof node.type !== 'string' || !Object.hasOwn(SHAPES, node.type)) return false
   return SHAPES[node.type]?.(node) ?? false
+}
+
+/**
+ * What `&` makes a text of. A list or an object that is made there could hold the text of another `&`, whose quotes and
+ * backslashes double with each: a hundred of them fit into an expression.
+ */
+function isBoundedText(node: unknown): boolean {
+  return isBounded(node) && !makesValues(node)
+}
+
+function makesValues(node: unknown): boolean {
+  if (Array.isArray(node)) return node.some(makesValues)
+  if (!isNode(node)) return false
+  return (node.type === 'unary' && node.value !== '-') || Object.values(node).some(makesValues)
 }
 
 /** Of a path: what stands behind the first step is looked for in what that came to. */

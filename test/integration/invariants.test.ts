@@ -17,7 +17,7 @@ import { openTestPlace, type TestPlace } from './test-place.ts'
 /**
  * Random runs in the real place, with decisions, stops, clean restarts and kills at random moments; then every run must
  * have ended, and its log must hold the invariants (docs/invariants.md). The plan of a seed is always the same, the
- * moments are not quite: repeat one with SLUICE_SEED=<n> npx vitest run --project integration <this file>.
+ * moments are not quite: repeat one with SLUICE_RUN_SEED=<n> npx vitest run --project integration <this file>.
  */
 const SEEDS = atMost(40, 6)
 const SPEED = 100
@@ -27,7 +27,7 @@ const { clock, stop: stopClock } = openFastClock(SPEED)
 afterAll(stopClock)
 const silent = { info: () => undefined, error: () => undefined }
 
-const asked = Number(process.env.SLUICE_SEED)
+const asked = Number(process.env.SLUICE_RUN_SEED)
 const seeds = Number.isInteger(asked) && asked > 0 ? [asked] : Array.from({ length: SEEDS }, (_, i) => i + 1)
 
 let open: TestPlace | undefined

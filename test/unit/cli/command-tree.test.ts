@@ -74,20 +74,16 @@ function helpText(command: Command): string {
 /** The words of the command a line is for; throws what commander says of a line it does not take. */
 async function parsedBy(line: string): Promise<string> {
   let found = ''
-  const fresh = commandTree(session)
-  quiet(fresh)
-  fresh.hook('preAction', (_, command) => {
+  const fresh = commandTree(session, (_, command) => {
     const words: string[] = []
     for (let at: Command | null = command; at !== null && at.parent !== null; at = at.parent) words.unshift(at.name())
     found = words.join(' ')
     throw new Error('parsed')
   })
-  // A stack is asked for before the command: no network here.
-  await fresh
-    .parseAsync(shellWords(line.replace(/ --(stack|profile|region) \S+/g, '')), { from: 'user' })
-    .catch((error: unknown) => {
-      if (!(error instanceof Error) || error.message !== 'parsed') throw error
-    })
+  quiet(fresh)
+  await fresh.parseAsync(shellWords(line), { from: 'user' }).catch((error: unknown) => {
+    if (!(error instanceof Error) || error.message !== 'parsed') throw error
+  })
   return found
 }
 

@@ -53,6 +53,8 @@ describe('an expression that can do little', () => {
     'inputs.n + "x"',
     'not (',
     `inputs.${'a.'.repeat(300)}b`,
+    '"" & ["" & [inputs.s]]',
+    '{"k": "x" & inputs.{"l": s}}',
   ])('%s is left to the isolate', async (program) => {
     expect(await evaluateBounded({ program, input: INPUT })).toBeUndefined()
   })
@@ -61,6 +63,13 @@ describe('an expression that can do little', () => {
     const rows = Array.from({ length: 3_000 }, (_, a) => ({ a }))
     expect(await evaluateBounded({ program: 'inputs.rows.a', input: { inputs: { rows } } })).toBeUndefined()
     expect(await evaluateBounded({ program: 'inputs.s', input: { inputs: { s: 'x'.repeat(70_000) } } })).toBeUndefined()
+  })
+
+  test('a list without entries stays one where objects are made of it', async () => {
+    const input = { inputs: { b: [[], [1]] } }
+    const text = await evaluateBounded({ program: 'inputs.b.{"k": 1}', input })
+    expect(text).toBe(await inIsolate('inputs.b.{"k": 1}', { inputs: { b: [[], [1]] } }))
+    expect(input).toEqual({ inputs: { b: [[], [1]] } })
   })
 
   const { expression } = fc.letrec<{ expression: string }>((tie) => {
