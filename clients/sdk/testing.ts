@@ -1,6 +1,5 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { checkJudge, playCase } from '../../infra/local/cases/play-case.ts'
 import type {
   Expected,
   MustNot,
@@ -62,8 +61,10 @@ export interface TestRun extends PlayedCase {
  * Runs a document to its end in this process: its compiled machine on the interpreter of the local place, a store in memory,
  * virtual time, nothing asked outside. `dag` is a document of the project by name, a file that ends in .yaml, its text, or
  * the document as an object. A Fault of the start (invalid_dag, missing_input) is thrown; how the run ends is answered.
+ * It takes Node 24 or later.
  */
 export async function playDocument(dag: string | object, options: PlayOptions = {}): Promise<TestRun> {
+  const { checkJudge, playCase } = await place()
   const project = folderOf(options.project ?? '.')
   const folder = options.folder === undefined ? project : folderOf(options.folder)
   const { steps = {}, inputs, callbacks } = options
@@ -91,6 +92,20 @@ export async function playDocument(dag: string | object, options: PlayOptions = 
       const missed = await misses(expect, must_not)
       if (missed.length > 0) throw new UnexpectedRun(missed)
     },
+  }
+}
+
+/** What keeps and moves runs here needs a Node that the rest of the package does without: it is loaded when it is used. */
+async function place(): Promise<typeof import('../../infra/local/cases/play-case.ts')> {
+  if (Number.parseInt(process.versions.node, 10) < 24) throw new NodeTooOld()
+  return await import('../../infra/local/cases/play-case.ts')
+}
+
+class NodeTooOld extends Error {
+  override readonly name = 'NodeTooOld'
+  constructor() {
+    const { node } = process.versions
+    super(`Cannot play a document with Node ${node}: Node 24 or later is needed. \`npx sluice test\` gets one itself.`)
   }
 }
 

@@ -395,8 +395,22 @@ describe.each([20, 22, 24])('the package on Node %i', { tags: ['thorough'], time
       console.log(typeof defineStep, problem)`
     const imported = run(['--input-type=module', '--eval', program])
     expect([imported.stdout.trim(), imported.stderr]).toEqual(['function no_server', ''])
+    const played = run(['--input-type=module', '--eval', PLAY])
+    if (major >= 24) expect([played.stdout.trim(), played.stderr]).toEqual(['completed hello! 1', ''])
+    else
+      expect(played.stderr).toContain(`Cannot play a document with Node ${NODES[major]}: Node 24 or later is needed.`)
   })
 })
+
+const PLAY = `
+  import { playDocument } from 'sluice/testing'
+  const block = {
+    id: 'a', mode: 'deterministic', inputs: { text: 'string' }, outputs: { text: 'string' },
+    deterministic: { handler: 'transform', config: { expression: 'inputs.text & "!"' } }, approval: { prompt: 'Well?' },
+  }
+  const dag = { name: 'hi', inputs: { text: 'string' }, blocks: [block] }
+  const run = await playDocument(dag, { inputs: { text: 'hello' }, decisions: 'approve' })
+  console.log(run.status, run.output('a.text'), run.asked.length)`
 
 /** Node of that version as npm has it, in npm's own cache; or why there is none. */
 function nodeOfMajor(major: number): { readonly file: string } | { readonly reason: string } {
