@@ -16,7 +16,10 @@ afterEach(async () => {
 const REFUND = module(
   `appendFileSync(OUT + '/keys', call.key + '\\n')
    if (call.inputs.amount === 13) throw new Error('unlucky')
-   if (call.inputs.amount === 60) await new Promise((resolve) => setTimeout(resolve, 60_000))
+   if (call.inputs.amount === 60) await new Promise((resolve) => {
+     setTimeout(resolve, 60_000)
+     call.signal.addEventListener('abort', resolve)
+   })
    return { text: 'refunded ' + call.inputs.amount }`,
   { inputs: 'amount: z.number()' },
 )
@@ -95,7 +98,9 @@ describe('a step as a tool', () => {
     await place.ended(run)
   })
 
-  test('has a key of its own for each call, and another where a person changed what it is given', async () => {
+  test('has a key of its own for each call, and another where a person changed what it is given', {
+    tags: ['thorough'],
+  }, async () => {
     const run = await refunds([1, 2], { approval: { when: 'args.amount > 1', edit: ['amount'] }, idempotent: true })
     const event = await place.until(run, ({ type }) => type === 'approval:requested')
     const { approval_id, digest } = event.type === 'approval:requested' ? event.data : {}

@@ -97,7 +97,7 @@ describe('a function that the local place calls itself', () => {
     expect(events.filter(({ type }) => type === 'block:started')).toHaveLength(1)
   })
 
-  test('may take as long as its block does, and is called once', async () => {
+  test('may take as long as its block does, and is called once', { tags: ['thorough'] }, async () => {
     answer = async () => {
       await pause(9_000)
       return { answer: 'late' }

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { asked, decide, expectVerified } from '../asks/ask-place.ts'
 import { all, module, noneLeft, openStepPlace, type StepPlace, stepBlock } from './step-place.ts'
 
@@ -12,25 +12,56 @@ const PAYS = module(
   { more: `effect: 'once',` },
 )
 
-let place: StepPlace
-afterEach(() => place.close())
+/** Two of its items work and never end in their first attempt. */
+const EACH = module(
+  `if (call.attempt === 1 && call.inputs.n > 1) { call.progress(0.5); await never() }
+   return { text: 'row ' + call.inputs.n }`,
+  { inputs: 'n: z.number()', more: `effect: 'once',` },
+)
 
-const lostInTheMiddle = async (dag: object) => {
-  const run = await place.start({ name: 'pay', ...dag })
-  await place.until(run, ({ type }) => type === 'step:progress')
+let place: StepPlace
+/** Runs that were all lost in the middle, when their place was killed: each is one test's. */
+let lost: { readonly yes: string; readonly no: string; readonly stopped: string; readonly items: string }
+
+beforeAll(async () => {
+  place = await openStepPlace({ 'steps/pay.ts': PAYS, 'steps/each.ts': EACH })
+  const pay = (more: object) => place.start({ name: 'pay', blocks: [stepBlock('pay', './steps/pay.ts', more)] })
+  lost = {
+    yes: await pay({ retry: { max_attempts: 3 } }),
+    no: await pay({ retry: { max_attempts: 3 } }),
+    stopped: await pay({}),
+    items: await place.start({
+      name: 'each',
+      blocks: [stepBlock('each', './steps/each.ts', { foreach: { items: [1, 2, 3], as: 'n', max_concurrency: 3 } })],
+    }),
+  }
+  for (const run of [lost.yes, lost.no, lost.stopped]) await place.until(run, ({ type }) => type === 'step:progress')
+  for (const item of [1, 2]) {
+    await place.until(lost.items, (event) => event.type === 'step:progress' && event.item === item)
+  }
   await place.kill()
-  return run
-}
+})
+afterAll(async () => {
+  await noneLeft(place)
+  await place.close()
+})
+
+/** `<attempt> <key>` of each that a run made. */
+const attemptsOf = async (run: string) =>
+  (await place.left('attempts'))
+    .trim()
+    .split('\n')
+    .filter((line) => line.includes(run))
 
 describe('a step with effect: once', () => {
   test('is not made again when it was lost in the middle: a person is asked, and told what is known', async () => {
-    place = await openStepPlace({ 'steps/pay.ts': PAYS })
-    const run = await lostInTheMiddle({ blocks: [stepBlock('pay', './steps/pay.ts', { retry: { max_attempts: 3 } })] })
+    const { yes: run } = lost
     const question = await asked(place, run, 'pay')
     expect(question.about).toBe('lost_step')
     const { json } = await place.call('list-approvals', run)
     const [{ prompt }] = (json as unknown as { approvals: [{ prompt: string }] }).approvals
-    const [, key] = (await place.left('attempts')).trim().split(' ')
+    const [first = ''] = await attemptsOf(run)
+    const [, key] = first.split(' ')
     expect(prompt).toContain('may be done once only')
     expect(prompt).toContain('40 %, "row 4 of 10"')
     expect(prompt).toContain(`its key, by which a service may know it: ${key}`)
@@ -40,14 +71,13 @@ describe('a step with effect: once', () => {
     expect(all(events, 'block:retrying').map(({ data }) => data.code)).toEqual(['ATTEMPT_LOST'])
     expect(all(events, 'step:started').map(({ attempt }) => attempt)).toEqual([1, 2])
     // Whoever books by the key finds the attempt that was lost.
-    expect((await place.left('attempts')).trim().split('\n')).toEqual([`1 ${key}`, `2 ${key}`])
+    expect(await attemptsOf(run)).toEqual([`1 ${key}`, `2 ${key}`])
     expect(events.at(-1)?.type).toBe('run:completed')
     await expectVerified(place, run)
   })
 
   test('fails when the person says no, and nothing of it begins again', async () => {
-    place = await openStepPlace({ 'steps/pay.ts': PAYS })
-    const run = await lostInTheMiddle({ blocks: [stepBlock('pay', './steps/pay.ts', { retry: { max_attempts: 3 } })] })
+    const { no: run } = lost
     const question = await asked(place, run, 'pay')
     expect((await decide(place, run, question, 'waive', 'it did')).json).toMatchObject({ code: 'nothing_to_waive' })
     await decide(place, run, question, 'reject', 'the bank has it')
@@ -61,8 +91,13 @@ describe('a step with effect: once', () => {
 
   test('asks when it was cut off by its time-out or by a crash, whether a try is left or not', async () => {
     const crash = module(`if (call.attempt === 1) process.exit(3); return { text: 'ok' }`, { more: `effect: 'once',` })
-    const slow = module(`if (call.attempt === 1) await never(); return { text: 'ok' }`, { more: `effect: 'once',` })
-    place = await openStepPlace({ 'steps/crash.ts': crash, 'steps/slow.ts': slow })
+    const slow = module(
+      `if (call.attempt === 1) await new Promise((resolve) => call.signal.addEventListener('abort', resolve))
+       return { text: 'ok' }`,
+      { more: `effect: 'once',` },
+    )
+    place.write('steps/crash.ts', crash)
+    place.write('steps/slow.ts', slow)
     const run = await place.start({
       name: 'pay',
       blocks: [stepBlock('crash', './steps/crash.ts'), stepBlock('slow', './steps/slow.ts', { timeout_ms: 1_000 })],
@@ -78,7 +113,7 @@ describe('a step with effect: once', () => {
     const fails = module(`if (call.attempt === 1) throw new Error('no'); return { text: 'ok' }`, {
       more: `effect: 'once',`,
     })
-    place = await openStepPlace({ 'steps/fails.ts': fails })
+    place.write('steps/fails.ts', fails)
     const run = await place.start({
       name: 'fails',
       blocks: [stepBlock('a', './steps/fails.ts', { retry: { max_attempts: 2, delay_ms: 0 } })],
@@ -89,23 +124,7 @@ describe('a step with effect: once', () => {
   })
 
   test('asks once for the items that were lost together, and makes them again after the yes', async () => {
-    const each = module(
-      `appendFileSync(OUT + '/began', call.inputs.n + '\\n')
-       if (call.attempt === 1 && call.inputs.n > 1) { call.progress(0.5); await never() }
-       return { text: 'row ' + call.inputs.n }`,
-      { inputs: 'n: z.number()', more: `effect: 'once',` },
-    )
-    place = await openStepPlace({ 'steps/each.ts': each })
-    const run = await place.start({
-      name: 'each',
-      blocks: [
-        stepBlock('each', './steps/each.ts', {
-          foreach: { items: [1, 2, 3], as: 'n', max_concurrency: 3 },
-        }),
-      ],
-    })
-    for (const item of [1, 2]) await place.until(run, (event) => event.type === 'step:progress' && event.item === item)
-    await place.kill()
+    const { items: run } = lost
     const question = await asked(place, run, 'each')
     await decide(place, run, question, 'approve')
     let events = await place.events(run)
@@ -123,12 +142,10 @@ describe('a step with effect: once', () => {
     const began = all(events, 'step:started').map(({ item, attempt }) => `${item}/${attempt}`)
     expect(began.toSorted()).toEqual(['0/1', '1/1', '1/2', '2/1', '2/2'])
     await expectVerified(place, run)
-    await noneLeft(place)
   })
 
   test('can be stopped while the question is open', async () => {
-    place = await openStepPlace({ 'steps/pay.ts': PAYS })
-    const run = await lostInTheMiddle({ blocks: [stepBlock('pay', './steps/pay.ts')] })
+    const { stopped: run } = lost
     await asked(place, run, 'pay')
     await place.call('stop-run', run, {})
     const events = await place.ended(run)

@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
+import { firstDaily } from '../../how-much.ts'
 import { asked, decide, expectVerified } from '../asks/ask-place.ts'
 import { all, module, noneLeft, openStepPlace, type StepPlace, stepBlock } from './step-place.ts'
 
@@ -63,7 +64,7 @@ describe('steps of a project', () => {
     expect(wrong.map(({ code }) => code)).toContain('unknown_step')
   })
 
-  test('Retry waits as long as it says, Fail ends the block at once', async () => {
+  test('Retry waits as long as it says, Fail ends the block at once', { tags: ['thorough'] }, async () => {
     place = await openStepPlace({
       'steps/later.ts': module(`if (call.attempt === 1) throw new Retry(20, 'not yet'); return { text: 'now' }`),
       'steps/fails.ts': module(`throw new Fail('never')`),
@@ -85,7 +86,7 @@ describe('steps of a project', () => {
     ])
   })
 
-  test('outputs, inputs and config are checked by their schemas', async () => {
+  test('outputs, inputs and config are checked by their schemas', { tags: ['thorough'] }, async () => {
     place = await openStepPlace({
       'steps/out.ts': module(`return { text: 7 }`),
       'steps/set.ts': module(`return { text: call.config.size + 1 + '' }`, {
@@ -131,7 +132,9 @@ describe('steps of a project', () => {
     expect(all(events, 'block:failed')[0]?.data.reason).toContain('refused [redacted]')
   })
 
-  test('a step that heeds its signal ends within its time-out, and what it says then comes too late', async () => {
+  test('a step that heeds its signal ends within its time-out, and what it says then comes too late', {
+    tags: ['thorough'],
+  }, async () => {
     place = await openStepPlace({
       'steps/heeds.ts': module(
         `await new Promise((resolve) => call.signal.addEventListener('abort', resolve))
@@ -147,14 +150,13 @@ describe('steps of a project', () => {
     expect(all(events, 'block:failed')[0]?.data.code).toBe('block_timeout')
   })
 
-  test.each(['a run', 'a block'])(
-    'a stop of %s ends the process of a step at work, with all it started',
-    async (how) => {
+  for (const { tags, rows } of firstDaily(1, ['a block', 'a run']))
+    test.each(rows)('a stop of %s ends the process of a step at work, with all it started', { tags }, async (how) => {
       place = await openStepPlace({
         'steps/works.ts': module(
           `const { spawn } = await import('node:child_process')
-         spawn('setsid', ['sleep', '1000'], { stdio: 'ignore' })
-         writeFileSync(OUT + '/works', ''); await never()`,
+           spawn('setsid', ['sleep', '1000'], { stdio: 'ignore' })
+           writeFileSync(OUT + '/works', ''); await never()`,
         ),
       })
       const run = await place.start({ name: 'r', blocks: [stepBlock('a', './steps/works.ts')] })
@@ -165,8 +167,7 @@ describe('steps of a project', () => {
       expect(all(events, 'block:completed')).toEqual([])
       await noneLeft(place)
       await expectVerified(place, run)
-    },
-  )
+    })
 
   test('a place that is killed in the middle makes it again, as another attempt of the same try: with the same key', async () => {
     place = await openStepPlace({
@@ -228,7 +229,9 @@ describe('steps of a project', () => {
     expect(await portValue(place, next, 'a', 'text')).toBe('new')
   })
 
-  test('a step is given the inputs of its block, and none of the run that has the name of another', async () => {
+  test('a step is given the inputs of its block, and none of the run that has the name of another', {
+    tags: ['thorough'],
+  }, async () => {
     place = await openStepPlace(
       {
         'steps/a.ts': module(`return { text: JSON.stringify(call.inputs) }`, {
@@ -254,7 +257,9 @@ describe('steps of a project', () => {
     expect(await portValue(place, run, 'c', 'text')).toEqual(['{"own":"x","list":[]}'])
   })
 
-  test('who mends a step and retries its run runs what was mended, and nothing that had completed', async () => {
+  test('who mends a step and retries its run runs what was mended, and nothing that had completed', {
+    tags: ['thorough'],
+  }, async () => {
     const counted = (text: string) =>
       module(`appendFileSync(OUT + '/' + call.config.as, 'x'); ${text}`, {
         more: 'config: z.object({ as: z.string() }),',
@@ -318,7 +323,7 @@ describe('steps of a project', () => {
     expect(existsSync(join(place.out, 'ran'))).toBe(false)
   })
 
-  test('goes over a list, an item at a time, and tries one again alone', async () => {
+  test('goes over a list, an item at a time, and tries one again alone', { tags: ['thorough'] }, async () => {
     place = await openStepPlace({
       'steps/each.ts': module(
         `if (call.inputs.n === 2 && call.attempt === 1) throw new Error('again')
@@ -342,7 +347,9 @@ describe('steps of a project', () => {
     await expectVerified(place, run)
   })
 
-  test('is sent back to by a gate behind it, skipped by its condition, and asked about before it begins', async () => {
+  test('is sent back to by a gate behind it, skipped by its condition, and asked about before it begins', {
+    tags: ['thorough'],
+  }, async () => {
     place = await openStepPlace({
       'steps/draft.ts': module(
         `appendFileSync(OUT + '/rounds', 'x'); return { text: readFileSync(OUT + '/rounds', 'utf8') + call.feedback.join() }`,
@@ -408,7 +415,9 @@ describe('artifacts of a step', () => {
     expect(all(events, 'block:failed')[0]?.data.reason).toContain('an artifact cannot be named "../a"')
   })
 
-  test('of an attempt a gate refused are nobody’s; with a waiver they are the run’s', async () => {
+  test('of an attempt a gate refused are nobody’s; with a waiver they are the run’s', {
+    tags: ['thorough'],
+  }, async () => {
     place = await openStepPlace({ 'steps/keeps.ts': KEEPS })
     const run = await place.start({
       name: 'r',
