@@ -7,10 +7,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readRound } from '../../shared/evals/round-file.ts'
-import { type Started, spawnSluice, startSluice } from './run-cli.ts'
+import { atMost } from '../how-much.ts'
+import { type Started, sluice, spawnSluice, startSluice } from './run-cli.ts'
 
 const BIN = fileURLToPath(new URL('../../clients/cli/sluice.mjs', import.meta.url))
-const ITEMS = 200
+const ITEMS = atMost(200, 60)
+/** Numbers of items: half of them have three digits. */
+const NUMBERS = Array.from({ length: ITEMS }, (_, at) => 100 - ITEMS / 2 + at)
 const FILE = 'evals/codes.yaml'
 
 const DOCUMENT = `name: codes
@@ -58,9 +61,9 @@ function write(path: string, text: string): void {
 
 /** Every tenth item is in capitals already: both variants are right there. */
 function writeItems(last: string): void {
-  const items = Array.from({ length: ITEMS }, (_, at) => {
-    const text = at % 10 === 0 ? `CODE-${at}` : `code-${at}`
-    return { id: `i${at}`, text, code: at === ITEMS - 1 && last === 'other' ? 'something else' : text }
+  const items = NUMBERS.map((number) => {
+    const text = number % 10 === 0 ? `CODE-${number}` : `code-${number}`
+    return { id: `i${number}`, text, code: number === NUMBERS.at(-1) && last === 'other' ? 'something else' : text }
   })
   write('evals/items.ndjson', items.map((item) => JSON.stringify(item)).join('\n'))
 }
@@ -108,23 +111,26 @@ function wordsOf({ stderr }: ChildProcess): () => string {
 }
 
 async function runAgain(...words: readonly string[]) {
-  return await spawnSluice(['eval', 'run', FILE, ...words], { cwd: folder })
+  return await sluice(['eval', 'run', FILE, ...words], { cwd: folder })
 }
 
-describe('an evaluation of 200 items and two variants', { timeout: 300_000 }, () => {
+describe('an evaluation of many items and two variants', { timeout: 300_000 }, () => {
   test('is killed twice in the middle and goes on: every item is run once a variant', async () => {
-    await runUntil(60)
-    await runUntil(200)
+    await runUntil(0.3 * ITEMS)
+    await runUntil(ITEMS)
     const done = await runAgain('--json')
-    expect(done.err).toMatch(/Goes on with round \S+: 2\d\d of 400 runs ended before/)
+    const [, before = ''] = /Goes on with round \S+: (\d+) of \d+ runs ended before/.exec(done.err) ?? []
+    expect(done.err).toContain(`: ${before} of ${2 * ITEMS} runs ended before`)
+    expect(Number(before)).toBeGreaterThanOrEqual(ITEMS)
+    expect(Number(before)).toBeLessThan(2 * ITEMS)
     expect(done.code).toBe(0)
     expect(roundFiles()).toHaveLength(1)
     const [file = ''] = roundFiles()
     const lines = readFileSync(file, 'utf8').trimEnd().split('\n')
     const results = lines.flatMap((line) => (/^\{"type":"result"/.test(line) ? [JSON.parse(line)] : []))
-    expect(results).toHaveLength(400)
-    expect(new Set(results.map(({ item, variant }) => `${item} ${variant}`)).size).toBe(400)
-    expect(new Set(results.map(({ run_id }) => run_id)).size).toBe(400)
+    expect(results).toHaveLength(2 * ITEMS)
+    expect(new Set(results.map(({ item, variant }) => `${item} ${variant}`)).size).toBe(2 * ITEMS)
+    expect(new Set(results.map(({ run_id }) => run_id)).size).toBe(2 * ITEMS)
     expect(results.filter(({ state }) => state !== 'completed')).toEqual([])
     const place = await startSluice(['start', '--port', '0', '--json'], folder, 'keep')
     expect(await runsOf(place)).toEqual(results.map(({ run_id }) => run_id).toSorted())
@@ -138,12 +144,12 @@ describe('an evaluation of 200 items and two variants', { timeout: 300_000 }, ()
     expect([right(first, 0).rate, right(first, 1).rate]).toEqual([1, 0.1])
     const [both] = first.comparisons
     expect(both.rates.find(({ what }: { what: string }) => what === 'expect right')).toMatchObject({
-      pairs: 200,
+      pairs: ITEMS,
       difference: -0.9,
       better: 0,
-      worse: 180,
+      worse: 0.9 * ITEMS,
     })
-    expect(first).toMatchObject({ complete: true, ok: true, done: 400 })
+    expect(first).toMatchObject({ complete: true, ok: true, done: 2 * ITEMS })
     // One item is another one now: nothing is said of it. Another document is worse in a half of them.
     writeItems('other')
     write('dags/codes.yaml', DOCUMENT.replace(": inputs.text'", ": $substring(inputs.text, 0, 7)'"))
@@ -151,14 +157,14 @@ describe('an evaluation of 200 items and two variants', { timeout: 300_000 }, ()
     expect([second.code, JSON.parse(second.out).ok]).toEqual([100, false])
     const plain = JSON.parse(second.out).last.variants[0]
     const worse = plain.changes.filter(({ what }: { what: string }) => what === 'expect right')
-    // code-100 .. code-198 are cut; code-199 is another item.
-    expect([plain.items, plain.left_out, worse.length]).toEqual([199, 1, 99])
+    // From code-100 on they are cut; the last is another item.
+    expect([plain.items, plain.left_out, worse.length]).toEqual([ITEMS - 1, 1, ITEMS / 2 - 1])
     expect(new Set(worse.map(({ change }: { change: string }) => change))).toEqual(new Set(['worse']))
     const shown = await runShow()
     expect(shown.out).toMatch(/worse i101 expect right: .*\(run_\w+ -> run_\w+\)/)
     expect(shown.out).toMatch(/FAILED expect right of plain is 0\.5; at least 1 is wanted/)
     const junit = readFileSync(join(folder, 'junit.xml'), 'utf8')
-    expect(junit).toMatch(/<testsuite name="plain" tests="200" failures="100">/)
+    expect(junit).toContain(`<testsuite name="plain" tests="${ITEMS}" failures="${ITEMS / 2}">`)
     expect(junit).toMatch(/<testcase classname="thresholds" .*<failure message="expect right of plain/)
   })
 })
@@ -174,7 +180,7 @@ describe('the shipped evaluation', { timeout: 120_000 }, () => {
 })
 
 async function runShow(...words: readonly string[]) {
-  return await spawnSluice(['eval', 'show', FILE, ...words], { cwd: folder })
+  return await sluice(['eval', 'show', FILE, ...words], { cwd: folder })
 }
 
 /** Ids of all runs the place has, children too. */
