@@ -1,6 +1,6 @@
 import { accessSync, constants, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 
 const PLACES = [
   '/usr/bin/chromium',
@@ -34,13 +34,16 @@ export interface Watched {
   readonly wrong: readonly string[]
 }
 
+/** In a browser it is alone; in a context it finds what earlier pages of that have loaded. */
 export async function openPage(
-  browser: Browser,
+  where: Browser | BrowserContext,
   origin: string,
   options: { readonly colorScheme?: 'dark' | 'light'; readonly width?: number; readonly height?: number } = {},
 ): Promise<Watched> {
   const { colorScheme = 'dark', width = 1_280, height = 800 } = options
-  const page = await browser.newPage({ viewport: { width, height }, colorScheme, reducedMotion: 'reduce' })
+  const page = await where.newPage()
+  await page.setViewportSize({ width, height })
+  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
   const wrong: string[] = []
   page.on('pageerror', (error) => wrong.push(`threw ${error.stack ?? error.message}`))
   page.on('console', (message) => {
