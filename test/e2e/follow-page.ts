@@ -24,6 +24,8 @@ interface Followed {
   readonly top?: string
   /** What stands for `sluice`, and the environment it is typed in; absent: this checkout, without npm. */
   readonly typed?: Typed
+  /** Commands that are not run. */
+  readonly leaves?: RegExp
 }
 
 /** `npx`, or npm with the folder of a clone. */
@@ -33,10 +35,10 @@ export interface Typed {
 }
 
 /** A block is a file when its first line says so, `# file: dags/a.yaml`. */
-export function openPage(page: string, { json = '', top: given, typed }: Followed = {}): FollowedPage {
+export function openPage(page: string, { json = '', top: given, typed, leaves }: Followed = {}): FollowedPage {
   const text = readFileSync(join(import.meta.dirname, '../../docs', page), 'utf8')
   const top = given ?? mkdtempSync(join(tmpdir(), 'sluice-page-'))
-  const state: State = { folder: top, server: undefined, runId: '', outputs: [], typed }
+  const state: State = { folder: top, server: undefined, runId: '', outputs: [], typed, leaves }
   return {
     outputs: state.outputs,
     async follow() {
@@ -59,10 +61,11 @@ interface State {
   runId: string
   readonly outputs: (readonly [string, string])[]
   readonly typed: Typed | undefined
+  readonly leaves: RegExp | undefined
 }
 
 async function followLines(state: State, body: string): Promise<void> {
-  for (const line of body.trimEnd().split('\n')) await followLine(state, line)
+  for (const line of body.trimEnd().split('\n')) if (state.leaves?.test(line) !== true) await followLine(state, line)
 }
 
 async function followLine(state: State, line: string): Promise<void> {
