@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { createMcp } from '../../infra/local/mcp.ts'
 import { Fault } from '../../shared/errors.ts'
 import { MCP_LIMITS } from '../../shared/tools/mcp-answers.ts'
@@ -14,8 +14,9 @@ import { answerMcp, type McpBehaviour, startMcpServer, type ToldTool } from '../
 const STDIO = resolve(import.meta.dirname, '../emulators/mcp-stdio.ts')
 const KEY = 'mcp-key-0123456789'
 const closing: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close()
+// At the end: some tests wait side by side, and none may end the server of another.
+afterAll(async () => {
+  await Promise.all(closing.map((close) => close()))
 })
 
 const FIND: ToldTool = {
@@ -147,7 +148,6 @@ describe('over HTTP', () => {
       message: 'Cannot ask MCP server "cmr": there is none of that name; there are "crm". Did you mean "crm"?',
     })
     await server.close()
-    closing.splice(0, 1)
     expect(await faultOf(mcp.tools('crm', never()))).toMatchObject({ name: 'Unavailable', code: 'mcp_unavailable' })
   })
 })
@@ -179,22 +179,77 @@ const endlessEvents: McpBehaviour = (response) => {
 
 const never200: McpBehaviour = () => undefined
 
-describe('what no server should answer', () => {
-  test.each<readonly [string, McpBehaviour, string, RegExp]>([
-    ['1 GB', flood, 'mcp_unavailable', /larger than 8388608 bytes/],
+const otherId =
+  (result: object): McpBehaviour =>
+  (response) =>
+    answerMcp(response, { result }, 999)
+
+type Bad = readonly [what: string, behaviour: McpBehaviour, code: string, words: RegExp]
+
+async function toolsGo(behaviour: McpBehaviour, code: string, words: RegExp, given = {}): Promise<void> {
+  const { server, mcp } = await http(given)
+  server.instead.set('tools/list', behaviour)
+  const fault = await faultOf(mcp.tools('crm', never()))
+  expect(fault).toMatchObject({ code, message: expect.stringMatching(words) })
+  if (code === 'mcp_unavailable' && /429/.test(fault.message)) expect(fault.facts.retry_after_ms).toBe(7_000)
+  expect(fault.message).not.toContain(KEY)
+}
+
+async function callGoes(behaviour: McpBehaviour, code: string, words: RegExp, given = {}): Promise<void> {
+  const { server, mcp } = await http(given)
+  server.instead.set('tools/call', behaviour)
+  expect(await faultOf(call(mcp))).toMatchObject({ code, message: expect.stringMatching(words) })
+  // Nothing is done twice behind anybody's back.
+  expect(server.asked.filter(({ method }) => method === 'tools/call')).toHaveLength(1)
+}
+
+// Each waits for a second or more, and works for none of it.
+describe.concurrent('what no server should answer, and is waited for', () => {
+  test.each<Bad>([
+    ['another id', otherId({ tools: [] }), 'mcp_invalid', /unknown message ID/],
     ['events without end', endlessEvents, 'mcp_unavailable', /larger than 8388608 bytes/],
-    ['nothing', never200, 'mcp_unavailable', /did not answer in time/],
+    [
+      'half a stream',
+      (response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).end('data: {"json'),
+      'mcp_unavailable',
+      /ended before it was whole/,
+    ],
+  ])('%s where its tools were asked for', (_, behaviour, code, words) => toolsGo(behaviour, code, words))
+
+  test('nothing where its tools were asked for', () =>
+    toolsGo(never200, 'mcp_unavailable', /did not answer in time/, { timeout_ms: 1_500 }))
+
+  test('another id where a tool was called: it may have been done, or was not', () =>
+    callGoes(otherId({ content: [] }), 'mcp_answer_lost', /unknown message ID/))
+
+  test('nothing where a tool was called: it may have been done, or was not', () =>
+    callGoes(never200, 'mcp_answer_lost', /did not answer in time/, { timeout_ms: 2_000 }))
+
+  test('a stream that ends after its answer, when the next request is under way, says nothing about that one', async () => {
+    const { server, mcp } = await http()
+    const open: (() => void)[] = []
+    server.instead.set('tools/list', (response, { id }) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result: { tools: server.tools } })}\n\n`)
+      open.push(() => response.end())
+    })
+    server.instead.set('tools/call', (response, { id }) => {
+      for (const end of open.splice(0)) end()
+      // Longer than an answer may lag behind the end of its stream.
+      setTimeout(() => answerMcp(response, { result: { content: [{ type: 'text', text: 'late' }] } }, id), 1_500)
+    })
+    expect(await call(mcp)).toEqual({ text: 'late', is_error: false })
+  })
+})
+
+describe('what no server should answer', () => {
+  test.each<Bad>([
+    ['1 GB', flood, 'mcp_unavailable', /larger than 8388608 bytes/],
     [
       'a redirect',
       status(307, { location: 'http://127.0.0.1:1/steal' }),
       'mcp_invalid',
       /HTTP 307, a redirect, which is not followed/,
-    ],
-    [
-      'another id',
-      (response) => answerMcp(response, { result: { tools: [] } }, 999),
-      'mcp_invalid',
-      /unknown message ID/,
     ],
     [
       'no JSON',
@@ -207,12 +262,6 @@ describe('what no server should answer', () => {
       (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'),
       'mcp_invalid',
       /content type/,
-    ],
-    [
-      'half a stream',
-      (response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).end('data: {"json'),
-      'mcp_unavailable',
-      /ended before it was whole/,
     ],
     ['a broken connection', (response) => response.destroy(), 'mcp_unavailable', /connection failed/],
     ['HTTP 500', status(500), 'mcp_unavailable', /HTTP 500/],
@@ -254,24 +303,10 @@ describe('what no server should answer', () => {
       'mcp_invalid',
       /1048576 characters; the limit is 4000/,
     ],
-  ])('%s where its tools were asked for', async (_, behaviour, code, words) => {
-    const { server, mcp } = await http({ timeout_ms: 3_000 })
-    server.instead.set('tools/list', behaviour)
-    const fault = await faultOf(mcp.tools('crm', never()))
-    expect(fault).toMatchObject({ code, message: expect.stringMatching(words) })
-    if (code === 'mcp_unavailable' && /429/.test(fault.message)) expect(fault.facts.retry_after_ms).toBe(7_000)
-    expect(fault.message).not.toContain(KEY)
-  })
+  ])('%s where its tools were asked for', (_, behaviour, code, words) => toolsGo(behaviour, code, words))
 
-  test.each<readonly [string, McpBehaviour, string, RegExp]>([
+  test.each<Bad>([
     ['1 GB', flood, 'mcp_answer_lost', /larger than/],
-    ['nothing', never200, 'mcp_answer_lost', /did not answer in time/],
-    [
-      'another id',
-      (response) => answerMcp(response, { result: { content: [] } }, 999),
-      'mcp_answer_lost',
-      /unknown message ID/,
-    ],
     ['a broken connection', (response) => response.destroy(), 'mcp_answer_lost', /connection failed/],
     ['HTTP 500', status(500), 'mcp_answer_lost', /HTTP 500/],
     ['HTTP 504', status(504), 'mcp_answer_lost', /HTTP 504/],
@@ -284,13 +319,9 @@ describe('what no server should answer', () => {
     ['HTTP 503', status(503), 'mcp_unavailable', /HTTP 503/],
     ['HTTP 403', status(403), 'mcp_refused', /HTTP 403/],
     ['a redirect', status(302, { location: '/other' }), 'mcp_invalid', /redirect/],
-  ])('%s where a tool was called: it may have been done, or was not', async (_, behaviour, code, words) => {
-    const { server, mcp } = await http({ timeout_ms: 3_000 })
-    server.instead.set('tools/call', behaviour)
-    expect(await faultOf(call(mcp))).toMatchObject({ code, message: expect.stringMatching(words) })
-    // Nothing is done twice behind anybody's back.
-    expect(server.asked.filter(({ method }) => method === 'tools/call')).toHaveLength(1)
-  })
+  ])('%s where a tool was called: it may have been done, or was not', (_, behaviour, code, words) =>
+    callGoes(behaviour, code, words),
+  )
 
   test('an error of the protocol on a call is told to the model', async () => {
     const { server, mcp } = await http()
@@ -325,22 +356,6 @@ describe('what no server should answer', () => {
     await expect(going).rejects.toThrow('stopped by ana')
   })
 
-  test('a stream that ends after its answer, when the next request is under way, says nothing about that one', async () => {
-    const { server, mcp } = await http()
-    const open: (() => void)[] = []
-    server.instead.set('tools/list', (response, { id }) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' })
-      response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result: { tools: server.tools } })}\n\n`)
-      open.push(() => response.end())
-    })
-    server.instead.set('tools/call', (response, { id }) => {
-      for (const end of open.splice(0)) end()
-      // Longer than an answer may lag behind the end of its stream.
-      setTimeout(() => answerMcp(response, { result: { content: [{ type: 'text', text: 'late' }] } }, id), 2_500)
-    })
-    expect(await call(mcp)).toEqual({ text: 'late', is_error: false })
-  })
-
   test('a stop in the middle of a call says that the call may have been done', async () => {
     const { server, mcp } = await http()
     server.instead.set('tools/call', never200)
@@ -352,7 +367,8 @@ describe('what no server should answer', () => {
   })
 })
 
-describe('over stdio', () => {
+// Processes that start, and some that take their time to end, side by side.
+describe.concurrent('over stdio', () => {
   test('one process serves everybody, and the next call starts it anew after it ended', async () => {
     const mcp = stdio('usual')
     const [one, other] = await Promise.all([call(mcp, 'pid', {}), call(mcp, 'pid', {})])
@@ -388,7 +404,7 @@ describe('over stdio', () => {
   })
 
   test('one that says nothing, and one that is not there, are told in words', async () => {
-    expect(await faultOf(stdio('silent', { timeout_ms: 1_000 }).tools('crm', never()))).toMatchObject({
+    expect(await faultOf(stdio('silent', { timeout_ms: 200 }).tools('crm', never()))).toMatchObject({
       code: 'mcp_unavailable',
       message: expect.stringContaining('did not answer in time'),
     })
@@ -396,7 +412,7 @@ describe('over stdio', () => {
     expect((await faultOf(gone.tools('crm', never()))).message).toContain('there is no such program')
   })
 
-  test('one that never ends its answer is ended', async () => {
+  test('one that never ends its answer is ended', async ({ expect }) => {
     const mcp = stdio('usual')
     const { text } = await call(mcp, 'pid', {})
     const fault = await faultOf(call(mcp, 'flood', {}))

@@ -35,54 +35,85 @@ function project(settings = 'data_dir: kept\nport: 9\n') {
   return { cwd, run }
 }
 
+/** One project with a run that has finished, for all that only look at such a run. */
+let shared: Promise<{ readonly made: ReturnType<typeof project>; readonly id: string }> | undefined
+function withFinished() {
+  shared ??= (async () => {
+    const made = project()
+    return { made, id: await finished(made) }
+  })()
+  return shared
+}
+
+/** One project whose run waits for a person, and whose server has ended. */
+let asking: ReturnType<typeof openAndAsk> | undefined
+function withWaiting() {
+  asking ??= openAndAsk()
+  return asking
+}
+
+async function openAndAsk() {
+  const made = project()
+  const place = await startSluice(['start', '--json', '--port', '0'], made.cwd, 'keep')
+  const { out } = await made.run('run', 'start', 'dags/ask.yaml', '--json')
+  const id: string = JSON.parse(out).run_id
+  const approvals = async () => JSON.parse((await made.run('approvals', 'list', '--json')).out).approvals
+  await expect.poll(approvals).toHaveLength(1)
+  const events = (await made.run('run', 'events', id, '--json')).out
+  await place.stop('SIGTERM')
+  return { made, id, events }
+}
+
 async function finished({ run }: ReturnType<typeof project>): Promise<string> {
   const { out } = await run('run', 'start', 'dags/note.yaml', '--yes', '--json')
   return JSON.parse(out).run.run_id
 }
 
 describe('without a server', () => {
-  test('runs are listed, shown, read and verified in the folder of the settings', async () => {
-    const made = project()
-    const id = await finished(made)
+  test('runs are listed and read in the folder of the settings', async () => {
+    const { made, id } = await withFinished()
     expect(existsSync(join(made.cwd, 'kept/sluice.db'))).toBe(true)
     const list = await made.run('run', 'list')
     expect(list).toMatchObject({ code: 0, err: '', out: expect.stringContaining(`${id}  completed`) })
-    expect((await made.run('run', 'show', id)).out).toMatch(/✓ write +completed/)
     expect((await made.run('run', 'output', id)).out).toBe('--- write.text\nDear reader\n')
-    expect(await made.run('run', 'verify', id)).toMatchObject({ code: 0 })
-    expect(JSON.parse((await made.run('run', 'graph', id, '--json')).out).nodes).toHaveLength(1)
     // Nobody else is shown a way in, and the folder is free again.
     expect(readdirSync(join(made.cwd, 'kept')).filter((name) => /^(address|login-|lock\.pid)/.test(name))).toEqual([])
   })
 
-  test('no run goes on while somebody looks, and several may look at once', async () => {
-    const made = project()
-    const place = await startSluice(['start', '--json'].concat('--port', '0'), made.cwd, 'keep')
-    const { out } = await made.run('run', 'start', 'dags/ask.yaml', '--json')
-    const id = JSON.parse(out).run_id
-    const approvals = async () => JSON.parse((await made.run('approvals', 'list', '--json')).out).approvals
-    await expect.poll(approvals).toHaveLength(1)
-    await place.stop('SIGTERM')
-    const before = (await made.run('run', 'events', id, '--json')).out
+  test('runs are shown, verified and drawn in the folder of the settings', { tags: ['thorough'] }, async () => {
+    const { made, id } = await withFinished()
+    expect((await made.run('run', 'show', id)).out).toMatch(/✓ write +completed/)
+    expect(await made.run('run', 'verify', id)).toMatchObject({ code: 0 })
+    expect(JSON.parse((await made.run('run', 'graph', id, '--json')).out).nodes).toHaveLength(1)
+  })
+
+  test('no run goes on while somebody looks', async () => {
+    const { made, id, events } = await withWaiting()
+    const look = await made.run('run', 'status', id)
+    expect(look).toMatchObject({ code: 0, err: '', out: expect.stringMatching(/\? write +approval/) })
+    expect((await made.run('run', 'events', id, '--json')).out).toBe(events)
+  })
+
+  test('nor while several look, who may do so at once', { tags: ['thorough'] }, async () => {
+    const { made, id, events } = await withWaiting()
     const looks = await Promise.all([
       made.run('run', 'status', id),
       made.run('run', 'list'),
       made.run('approvals', 'list'),
     ])
     expect(looks.map(({ code, err }) => ({ code, err }))).toEqual(Array(3).fill({ code: 0, err: '' }))
-    expect(looks[0]?.out).toMatch(/\? write +approval/)
-    expect((await made.run('run', 'events', id, '--json')).out).toBe(before)
+    expect((await made.run('run', 'events', id, '--json')).out).toBe(events)
   })
 
   test('a folder of no runs is not made, and what changes something still needs a server', async () => {
     const made = project()
     expect(await made.run('run', 'list')).toMatchObject({ code: 1, err: expect.stringContaining('no_server') })
     expect(existsSync(join(made.cwd, 'kept'))).toBe(false)
-    const id = await finished(made)
-    expect(await made.run('run', 'stop', id)).toMatchObject({ code: 1, err: expect.stringContaining('no_server') })
+    const { made: other, id } = await withFinished()
+    expect(await other.run('run', 'stop', id)).toMatchObject({ code: 1, err: expect.stringContaining('no_server') })
   })
 
-  test('whose login the settings ask for reads what is theirs', async () => {
+  test('whose login the settings ask for reads what is theirs', { tags: ['thorough'] }, async () => {
     const made = project('data_dir: kept\nport: 9\nauth: { mode: token }\n')
     const id = await finished(made)
     expect((await made.run('run', 'list')).out).toContain(id)
@@ -91,8 +122,7 @@ describe('without a server', () => {
 
 describe('while a server is open on the folder', () => {
   test('commands find it, whatever port it was given', async () => {
-    const made = project()
-    const id = await finished(made)
+    const { made, id } = await withFinished()
     const place = await startSluice(['start', '--port', '0', '--json'], made.cwd, 'keep')
     expect((await made.run('run', 'list')).out).toContain(id)
     expect((await made.run('run', 'start', 'dags/note.yaml')).out).toContain(`at ${place.first.url}`)
@@ -130,8 +160,7 @@ describe('while a server is open on the folder', () => {
   })
 
   test('who holds the folder and answers nobody is named', async () => {
-    const made = project()
-    await finished(made)
+    const { made } = await withFinished()
     const lock = new DatabaseSync(join(made.cwd, 'kept/lock'))
     lock.exec('PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE')
     writeFileSync(join(made.cwd, 'kept/lock.pid'), '4711')
