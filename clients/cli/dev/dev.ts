@@ -62,12 +62,15 @@ async function takeUp(dev: Dev, files: SavedFiles): Promise<void> {
   const project = checkProject()
   sayChecked(dev, project, files)
   await openWithSettings(dev, project)
+  const { length } = project.problems
+  const then = dev.open === undefined ? 'Nothing runs before they are mended.' : 'What is running goes on.'
+  if (length > 0) dev.session.say(`${count(length, 'problem')}. ${then}`)
   dev.open?.place.tell(project.problems)
   await dev.rerun?.take(project.documents)
 }
 
 /** Of the files that were saved, and of each of which now something else is to be said. */
-function sayChecked({ session, shown }: Dev, { files, problems }: CheckedProject, saved: SavedFiles): void {
+function sayChecked({ session, shown }: Dev, { files }: CheckedProject, saved: SavedFiles): void {
   if (saved.length > 0) session.say(savedLine(saved))
   for (const checked of files) {
     const said = checkedWords(checked)
@@ -75,7 +78,6 @@ function sayChecked({ session, shown }: Dev, { files, problems }: CheckedProject
     shown.set(checked.file, said)
   }
   for (const file of shown.keys()) if (!files.some((one) => one.file === file)) shown.delete(file)
-  if (problems.length > 0) session.say(`${count(problems.length, 'problem')}. What is running goes on.`)
 }
 
 function savedLine(saved: SavedFiles): string {
