@@ -1,18 +1,35 @@
 import { afterAll, expect, test } from 'vitest'
-import { openPage } from './follow-page.ts'
+import { type FollowedPage, openPage } from './follow-page.ts'
 
-const page = openPage('agents.md')
-afterAll(() => page.close())
+/** Without a server each command loads all it needs by itself: daily those only check the documents. */
+const MORE = /^sluice (run start dags\/hello\.yaml|plan )/
 
-test('every command of the page about agents does what it says', { timeout: 120_000 }, async () => {
+const [page, short] = [openPage('agents.md'), openPage('agents.md', { leaves: MORE })]
+afterAll(() => Promise.all([page.close(), short.close()]))
+
+const saidOf =
+  ({ outputs }: FollowedPage) =>
+  (words: string, nth = 0) =>
+    outputs.filter(([line]) => line.includes(words))[nth]?.[1] ?? ''
+
+test('what the page about agents does in front of a server does what it says', async () => {
+  await short.follow()
+  expectServed(saidOf(short))
+})
+
+test('every command of the page about agents does what it says', { tags: ['thorough'], timeout: 120_000 }, async () => {
   await page.follow()
-  const said = (words: string, nth = 0) => page.outputs.filter(([line]) => line.includes(words))[nth]?.[1] ?? ''
-  expect(said('sluice validate')).toContain('dags/hello.yaml is valid: greet')
+  const said = saidOf(page)
   expect(said('dags/hello.yaml')).toMatch(
     /refused.*"short" failed[\s\S]*artifact\.write .* completed[\s\S]*It is written\./,
   )
-  expect(said('sluice validate', 1)).toContain('dags/refunds.yaml is valid: refund')
   expect(said('sluice plan')).toMatch(/an agent makes one call in each of its first two turns/)
+  expectServed(said)
+})
+
+function expectServed(said: ReturnType<typeof saidOf>): void {
+  expect(said('sluice validate')).toContain('dags/hello.yaml is valid: greet')
+  expect(said('sluice validate', 1)).toContain('dags/refunds.yaml is valid: refund')
   expect(said('run artifact')).toBe('We meet on Wednesday.')
   const notes = said('run transcript RUN write')
   expect(notes).toMatch(/approved by \S+ with \{"text":"We meet on Wednesday\."\}/)
@@ -23,4 +40,4 @@ test('every command of the page about agents does what it says', { timeout: 120_
   const retried = said('greet@2')
   expect(retried).toContain('It is written.')
   expect(retried).not.toContain('1.1 artifact.write')
-})
+}

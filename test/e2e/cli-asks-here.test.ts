@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { firstDaily } from '../how-much.ts'
 import { noTerminal } from './pseudo-terminal.ts'
 import { sluice, startSluice } from './run-cli.ts'
 import { CTRL_C, CTRL_D, typeOnTerminal } from './typed-terminal.ts'
@@ -92,7 +93,7 @@ describe.skipIf(noTerminal() !== undefined)('a run in the foreground, on a termi
     expect([1, 3]).toContain(code)
   })
 
-  test('--quiet prints the result alone; what is asked stands on stderr', async () => {
+  test('--quiet says what is asked on stderr', { tags: ['thorough'] }, async () => {
     const cwd = project(NOTE)
     const script = `'${process.execPath}' '${BIN}' run start dags/note.yaml --quiet | cat > out.txt`
     const { shown } = await typeOnTerminal(['sh', '-c', script], {
@@ -101,6 +102,9 @@ describe.skipIf(noTerminal() !== undefined)('a run in the foreground, on a termi
       types: [['waits for a person', CTRL_C]],
     })
     expect(shown).toContain('waits for a person')
+  })
+
+  test('--quiet prints the result alone', async () => {
     const { code, out, err } = await sluice(['run', 'start', 'dags/note.yaml', '--quiet', '--yes'], {
       cwd: project(NOTE),
     })
@@ -108,17 +112,18 @@ describe.skipIf(noTerminal() !== undefined)('a run in the foreground, on a termi
     expect(err).toContain('Approved because of --yes')
   })
 
-  test.each([
+  for (const { tags, rows } of firstDaily(1, [
     ['while it is asked', 'Approve? [y/n/e/f/l] '],
     ['while it shows what goes on', 'note  '],
-  ])('Ctrl-C %s says how to go on, with exit code 130', async (_, words) => {
-    const cwd = project(NOTE)
-    const { code, shown } = await typed(cwd, [], [[words, CTRL_C]])
-    expect(shown).toMatch(/Run run_\w+ stands still; what it has done is kept in .*\.sluice/)
-    expect(shown).toMatch(/Go on with it: sluice start, then sluice run watch run_\w+\. \[interrupted\]/)
-    expect(code).toBe(130)
-    expect(existsSync(join(cwd, '.sluice/sluice.db'))).toBe(true)
-  })
+  ] as const))
+    test.each(rows)('Ctrl-C %s says how to go on, with exit code 130', { tags }, async (_, words) => {
+      const cwd = project(NOTE)
+      const { code, shown } = await typed(cwd, [], [[words, CTRL_C]])
+      expect(shown).toMatch(/Run run_\w+ stands still; what it has done is kept in .*\.sluice/)
+      expect(shown).toMatch(/Go on with it: sluice start, then sluice run watch run_\w+\. \[interrupted\]/)
+      expect(code).toBe(130)
+      expect(existsSync(join(cwd, '.sluice/sluice.db'))).toBe(true)
+    })
 
   test('takes a question back that somebody decides elsewhere', async () => {
     const cwd = project(NOTE)
@@ -138,7 +143,7 @@ describe.skipIf(noTerminal() !== undefined)('a run in the foreground, on a termi
     expect(await place.stop('SIGINT')).toBe(0)
   })
 
-  test('asks nothing more once its input has ended, and says how to decide', async () => {
+  test('asks nothing more once its input has ended, and says how to decide', { tags: ['thorough'] }, async () => {
     const { code, shown } = await typed(
       project(NOTE),
       [],
@@ -155,7 +160,10 @@ describe.skipIf(noTerminal() !== undefined)('a run in the foreground, on a termi
 test('--quiet prints several values as one JSON object, and tells a run that failed on stderr', async () => {
   const both = await sluice(['run', 'start', 'dags/note.yaml', '--quiet', '--yes'], { cwd: project(TWICE) })
   expect(JSON.parse(both.out)).toEqual({ one: { text: '1' }, two: { text: '2' } })
-  const failing = TWICE.replace(`'"1"'`, '\'$error("no")\'')
+  const failing = TWICE.replace(`'"1"'`, '\'$error("no")\'').replaceAll(
+    'approval:',
+    'retry: { max_attempts: 1 }\n    approval:',
+  )
   const failed = await sluice(['run', 'start', 'dags/note.yaml', '--quiet', '--yes'], { cwd: project(failing) })
   expect(failed.code).not.toBe(0)
   expect(failed.err).toMatch(/Run run_\w+ (failed|partial)/)

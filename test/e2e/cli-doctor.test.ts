@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ProjectFolder, projectFolder } from './project-folder.ts'
 
+/** Instead of the document of a new project, once that was judged: its own gate and step are loaded each time. */
+const PLAIN = 'blocks: [{ id: a, outputs: { text: string }, agent: { provider: local, model: m, prompt: Say it. } }]\n'
 const KEY = 'sk-a-key-nobody-may-see'
 let project: ProjectFolder
 let provider: Server
@@ -54,6 +56,7 @@ describe('sluice doctor', () => {
     expect(by.get('documents')).toMatchObject({ state: 'ok', says: '1 document, all valid' })
     expect(by.get('inputs')?.state).toBe('ok')
     expect(by.get('server')?.state).toMatch(/warning|ok/)
+    writeFileSync(join(project.folder, 'dags', 'hello.yaml'), PLAIN)
     const named = await doctor({}, {}, '--url http://127.0.0.1:9')
     expect([named.code, named.by.get('server')?.state]).toEqual([100, 'failed'])
   })

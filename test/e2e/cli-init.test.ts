@@ -15,8 +15,11 @@ afterAll(() => project.remove())
 
 const read = (path: string) => readFileSync(join(project.folder, path), 'utf8')
 
-test('a new project is valid, and its DAG runs at once, offline, without being named', async () => {
+test('a new project is valid', { tags: ['thorough'] }, async () => {
   expect(await project.run('sluice validate')).toMatchObject({ code: 0 })
+})
+
+test('the DAG of a new project runs at once, offline, without being named', async () => {
   const { code, out, err } = await project.run('sluice run start --json')
   expect([code, err]).toEqual([0, ''])
   const { run, blocks } = JSON.parse(out)
@@ -27,7 +30,7 @@ test('a new project is valid, and its DAG runs at once, offline, without being n
   expect(read(`.sluice/artifacts/${artifacts}/outline.md`)).toContain('Decision: reading ahead goes into release 2.4')
 })
 
-test('its gates refuse an outline that names no decision', async () => {
+test('its gates refuse an outline that names no decision', { tags: ['thorough'] }, async () => {
   const notes = read('inputs/notes.md')
   writeFileSync(join(project.folder, 'inputs', 'notes.md'), notes.replaceAll('Decision:', 'They said:'))
   const { code, out } = await project.run('sluice run start --json')

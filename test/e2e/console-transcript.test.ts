@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { streamOf } from '../emulators/openai-server.ts'
 import type { ProviderServer } from '../emulators/provider-server.ts'
@@ -47,6 +47,7 @@ describe.skipIf(chromium === undefined)('the transcript of an agent, in Chromium
   let model: ProviderServer
   let url: string
   let browser: Browser
+  let context: BrowserContext
   let watched: Watched | undefined
   let goOn = Promise.withResolvers<void>()
 
@@ -82,6 +83,7 @@ describe.skipIf(chromium === undefined)('the transcript of an agent, in Chromium
     place = await startSluice(['start', '--port', '0', '--json'], folder)
     url = String(place.first.url)
     browser = await openBrowser(chromium ?? '')
+    context = await browser.newContext()
   })
   afterAll(async () => {
     goOn.resolve()
@@ -109,7 +111,7 @@ describe.skipIf(chromium === undefined)('the transcript of an agent, in Chromium
     }
   }
   const open = async (path: string, options: Parameters<typeof openPage>[2] = {}): Promise<Page> => {
-    watched = await openPage(browser, url, options)
+    watched = await openPage(context, url, options)
     await watched.page.goto(`${url}/${path}`)
     return watched.page
   }
@@ -120,7 +122,7 @@ describe.skipIf(chromium === undefined)('the transcript of an agent, in Chromium
   }
   const ask = async (path: string) => (await fetch(`${url}${path}`)).json() as Promise<Answer>
   const waits = async (run_id: string) => {
-    while ((await ask(`/api/dag/runs/${run_id}`)).run?.state !== 'paused_approval') await delay(50)
+    while ((await ask(`/api/dag/runs/${run_id}`)).run?.state !== 'paused_approval') await delay(20)
   }
 
   test('is read as a conversation, and its questions are answered in it: changed arguments, a form', async () => {
@@ -171,7 +173,9 @@ describe.skipIf(chromium === undefined)('the transcript of an agent, in Chromium
     await shot(page, 'graph')
   })
 
-  test('a call is denied with words that the agent is told, at the width of a phone', async () => {
+  test('a call is denied with words that the agent is told, at the width of a phone', {
+    tags: ['thorough'],
+  }, async () => {
     const id = await start('acting', '--input', 'topic=rain')
     await waits(id)
     const page = await open(`#/runs/${id}/transcript`, { width: 390, height: 800, colorScheme: 'light' })

@@ -135,7 +135,9 @@ describe('sluice mcp', { timeout: SLOW }, () => {
   test('watches no longer than asked, shows what people are asked, and stops the run', async () => {
     const client = here()
     const { run_id } = await call(client, 'start_run', { dag: ASKS, inputs: { text: 'Hello' } })
-    const seen = await call(client, 'watch_run', { run_id, wait_sec: 2 })
+    const stands = async () => call(client, 'run_status', { run_id })
+    await expect.poll(stands).toMatchObject({ run: { state: 'paused_approval' } })
+    const seen = await call(client, 'watch_run', { run_id, wait_sec: 1 })
     expect(seen).toMatchObject({ ended: false, state: 'paused_approval', approvals: [{ block_id: 'publish' }] })
     expect(await call(client, 'list_approvals')).toMatchObject({
       approvals: [{ run_id, shown: { text: 'Hello' }, digest: expect.stringMatching(/^[0-9a-f]{64}$/) }],
