@@ -160,10 +160,7 @@ describe.skipIf(noTerminal() !== undefined)('a run in the foreground, on a termi
 test('--quiet prints several values as one JSON object, and tells a run that failed on stderr', async () => {
   const both = await sluice(['run', 'start', 'dags/note.yaml', '--quiet', '--yes'], { cwd: project(TWICE) })
   expect(JSON.parse(both.out)).toEqual({ one: { text: '1' }, two: { text: '2' } })
-  const failing = TWICE.replace(`'"1"'`, '\'$error("no")\'').replaceAll(
-    'approval:',
-    'retry: { max_attempts: 1 }\n    approval:',
-  )
+  const failing = TWICE.replace(`'"1"'`, '\'$error("no")\'')
   const failed = await sluice(['run', 'start', 'dags/note.yaml', '--quiet', '--yes'], { cwd: project(failing) })
   expect(failed.code).not.toBe(0)
   expect(failed.err).toMatch(/Run run_\w+ (failed|partial)/)

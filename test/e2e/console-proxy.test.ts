@@ -247,7 +247,7 @@ describe('sluice console --stack', () => {
 
   const chromium = findBrowser()
   test.skipIf(chromium === undefined)('works in a browser that was given its address, and in no other', async () => {
-    const { url, opened } = await proxied('AKIAGOOD')
+    const { url, opened } = await sharedProxy('AKIAGOOD')
     const browser = await openBrowser(chromium ?? '')
     try {
       const ours = await openPage(browser, url)
