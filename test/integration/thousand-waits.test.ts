@@ -15,13 +15,14 @@ import { openTestPlace, type TestPlace } from './test-place.ts'
  */
 const WAITS = atMost(1_000)
 const MINUTE = 60_000
+const SWEEP_MS = 20
 
 let place: TestPlace
 let time: ReturnType<typeof movedClock>
 
 beforeEach(async () => {
   time = movedClock()
-  place = await openTestPlace({ clock: time.clock })
+  place = await openTestPlace({ clock: time.clock, sweep_ms: SWEEP_MS })
 })
 afterEach(() => place.close())
 
@@ -88,8 +89,8 @@ async function expectNoWrites() {
   // Past what is put away behind a start.
   await pause(1_000)
   const files = written()
-  // Sweeps go on all the time, ten a second.
-  await pause(2_000)
+  // Sweeps go on all the time, fifty a second.
+  await pause(atMost(2_000, 500))
   expect(written()).toEqual(files)
 }
 
@@ -116,8 +117,10 @@ describe(`${WAITS} blocks of one run`, { timeout: 240_000 }, () => {
     // An hour of looks at it: none of them says anything.
     const { length } = await place.events(run)
     for (let looks = 0; looks < 12; looks += 1) {
+      const before = written()
       time.move(5 * MINUTE)
-      await pause(300)
+      // A look writes when the next one is due.
+      await expect.poll(written, { interval: 20 }).not.toEqual(before)
     }
     expect(await place.events(run)).toHaveLength(length)
 

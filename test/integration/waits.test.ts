@@ -52,7 +52,8 @@ async function output(runId: string, block: string, port: string): Promise<Json>
   return JSON.parse(Buffer.from(await place.place.world.objects.get('main', ref)).toString('utf8'))
 }
 
-describe('a wait for a time', () => {
+/** Each waits for real time: they wait together. */
+describe.concurrent('a wait that takes its time', () => {
   test('completes when its time has come, and what is behind it goes on', async () => {
     const run = await place.start(`
 name: later
@@ -81,7 +82,7 @@ edges: [{ from: pause, to: after }]
     expect(Date.parse(woken?.at ?? '')).toBeGreaterThanOrEqual(Date.parse(begun?.data.until ?? ''))
   })
 
-  test('until a time of an input; one that has passed is over at once, one that is none fails', async () => {
+  test('is until a time of an input; one that has passed is over at once, one that is none fails', async () => {
     const dag = `
 name: until
 inputs: { at: string }
@@ -98,6 +99,33 @@ blocks:
     expect(past.at(-1)?.type).toBe('run:completed')
     const none = await place.ended(await place.start(dag, { inputs: { at: 'tomorrow' } }))
     expect(none.findLast(({ type }) => type === 'block:failed')?.data).toMatchObject({ code: 'wait_time_invalid' })
+  })
+
+  test('for an event that its match cannot judge is no match, and the record says so', async () => {
+    const run = await place.start(`
+name: looping
+blocks:
+  - id: w
+    mode: wait
+    wait: { event: { name: loop, match: '($f := function($n) { $f($n + 1) }; $f(1))' }, timeout: 1h }
+    outputs: { x: { type: number, required: false } }
+`)
+    await place.until(run, ({ type }) => type === 'block:waiting')
+    expect((await send({ name: 'loop', payload: {} })).json).toMatchObject({ woken: 0 })
+    const told = await place.until(run, ({ type }) => type === 'block:match_failed')
+    expect(told.data).toMatchObject({ reason: expect.stringContaining('could not be computed') })
+    expect((await ask('stop-run', { run_id: run }, {})).status).toBe(200)
+    await place.ended(run)
+  })
+
+  test('for an event that does not come in time fails the block, or completes it without outputs', async () => {
+    const fails = '{name: t, blocks: [{id: w, mode: wait, wait: {event: {name: never}, timeout: 1s}}]}'
+    const completes =
+      '{name: t, blocks: [{id: w, mode: wait, wait: {event: {name: never}, timeout: 1s, on_timeout: complete}}]}'
+    const [first, second] = [await place.start(fails), await place.start(completes)]
+    const events = await place.ended(first)
+    expect(events.findLast(({ type }) => type === 'block:failed')?.data).toMatchObject({ code: 'wait_timeout' })
+    expect((await place.ended(second)).at(-1)?.type).toBe('run:completed')
   })
 })
 
@@ -191,33 +219,6 @@ blocks:
     expect((await send({ name: 'go.all', payload: { n: 1 } })).json).toMatchObject({ woken: 4 })
     for (const run of runs) expect((await place.ended(run)).at(-1)?.type).toBe('run:completed')
     expect(await output(runs[0] ?? '', 'b', 'event')).toEqual({ n: 1 })
-  })
-
-  test('that its match cannot judge is no match, and the record says so', async () => {
-    const run = await place.start(`
-name: looping
-blocks:
-  - id: w
-    mode: wait
-    wait: { event: { name: loop, match: '($f := function($n) { $f($n + 1) }; $f(1))' }, timeout: 1h }
-    outputs: { x: { type: number, required: false } }
-`)
-    await waiting(run)
-    expect((await send({ name: 'loop', payload: {} })).json).toMatchObject({ woken: 0 })
-    const told = await place.until(run, ({ type }) => type === 'block:match_failed')
-    expect(told.data).toMatchObject({ reason: expect.stringContaining('could not be computed') })
-    expect((await ask('stop-run', { run_id: run }, {})).status).toBe(200)
-    await place.ended(run)
-  })
-
-  test('that does not come in time fails the block, or completes it without outputs', async () => {
-    const events = await place.ended(
-      await place.start('{name: t, blocks: [{id: w, mode: wait, wait: {event: {name: never}, timeout: 1s}}]}'),
-    )
-    expect(events.findLast(({ type }) => type === 'block:failed')?.data).toMatchObject({ code: 'wait_timeout' })
-    const completes =
-      '{name: t, blocks: [{id: w, mode: wait, wait: {event: {name: never}, timeout: 1s, on_timeout: complete}}]}'
-    expect((await place.ended(await place.start(completes))).at(-1)?.type).toBe('run:completed')
   })
 
   test('retried by its policy, it is not woken by what came before', async () => {
@@ -334,7 +335,7 @@ describe('whatever is waited for', () => {
   })
 
   test('the deadline of the run stands still meanwhile', async () => {
-    const run = await place.start('{name: d, blocks: [{id: w, mode: wait, wait: {for: 3s}}]}', {
+    const run = await place.start('{name: d, blocks: [{id: w, mode: wait, wait: {for: 2s}}]}', {
       options: { deadline_sec: 1 },
     })
     expect((await place.ended(run)).at(-1)?.type).toBe('run:completed')
@@ -378,7 +379,7 @@ blocks:
 
   test('a wait outlives the process: it is there after a kill, and its time counts on', async () => {
     const run = await place.start(
-      '{name: k, blocks: [{id: t, mode: wait, wait: {for: 2s}}, {id: e, mode: wait, wait: {event: {name: kill.go}}}]}',
+      '{name: k, blocks: [{id: t, mode: wait, wait: {for: 1s}}, {id: e, mode: wait, wait: {event: {name: kill.go}}}]}',
     )
     await waiting(run, 2)
     await place.kill()
