@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { sluice } from '../../e2e/run-cli.ts'
+import { firstDaily } from '../../how-much.ts'
 
 /** Documents that name steps, read by commands without a server: ports and config come from the project's code. */
 const dir = mkdtempSync(join(tmpdir(), 'sluice-steps-'))
@@ -53,13 +54,14 @@ test('a document takes the outputs its step says it has', async () => {
   expect(await run('validate')).toMatchObject({ status: 0, said: expect.stringContaining('count, show') })
 })
 
-test.each([
-  ['plan', 'critical path 2.00 s: count -> show'],
+for (const { tags, rows } of firstDaily(1, [
   ['compile', '"_close_count"'],
+  ['plan', 'critical path 2.00 s: count -> show'],
   ['graph', 'count'],
-])('%s reads it too', async (verb, words) => {
-  expect(await run(verb, 'dags/words.yaml')).toMatchObject({ status: 0, said: expect.stringContaining(words) })
-})
+] as const))
+  test.each(rows)('%s reads it too', { tags }, async (verb, words) => {
+    expect(await run(verb, 'dags/words.yaml')).toMatchObject({ status: 0, said: expect.stringContaining(words) })
+  })
 
 test.each([
   [
@@ -99,37 +101,43 @@ test('a program is known by the settings, and is not judged by settings with err
   expect(await run('validate', 'dags/words.yaml')).toMatchObject({ status: 0 })
 })
 
-test.each([
+for (const { tags, rows } of firstDaily(7, [
   ['../steps/count.ts', /unknown_handler/],
   ['./../steps/count.ts', /no path of a step; .* below the folder of sluice\.yaml/],
   ['./steps/../../count.ts', /no path of a step/],
   ['./steps/..ts', /no path of a step/],
   ['/etc/count.ts', /unknown_handler/],
   ['./steps/linked.ts', /leads out of the folder of sluice\.yaml/],
+  ['steps/count.ts', /unknown_handler .*Did you mean "\.\/steps\/count\.ts"\?/],
   ['./linked/count.ts', /leads out of the folder of sluice\.yaml/],
   ['./steps', /no program of that name/],
   ['./steps/count', /no program of that name .*Did you mean "\.\/steps\/count\.ts"\?/],
-  ['steps/count.ts', /unknown_handler .*Did you mean "\.\/steps\/count\.ts"\?/],
-])('a step named %s is told what a step may be named', async (name, words) => {
-  const outside = mkdtempSync(join(tmpdir(), 'sluice-outside-'))
-  writeFileSync(join(outside, 'count.ts'), STEP)
-  for (const [from, to] of [
-    ['count.ts', 'steps/linked.ts'],
-    ['.', 'linked'],
-  ] as const) {
-    rmSync(join(dir, to), { force: true })
-    symlinkSync(join(outside, from), join(dir, to))
-  }
-  write('dags/words.yaml', document(`outputs: { words: number }, deterministic: { handler: "${name}" }`))
-  expect(await run('validate', 'dags/words.yaml')).toMatchObject({ status: 100, said: expect.stringMatching(words) })
-  rmSync(outside, { recursive: true, force: true })
-})
+] as const))
+  test.each(rows)('a step named %s is told what a step may be named', { tags }, async (name, words) => {
+    const outside = mkdtempSync(join(tmpdir(), 'sluice-outside-'))
+    writeFileSync(join(outside, 'count.ts'), STEP)
+    for (const [from, to] of [
+      ['count.ts', 'steps/linked.ts'],
+      ['.', 'linked'],
+    ] as const) {
+      rmSync(join(dir, to), { force: true })
+      symlinkSync(join(outside, from), join(dir, to))
+    }
+    write('dags/words.yaml', document(`outputs: { words: number }, deterministic: { handler: "${name}" }`))
+    expect(await run('validate', 'dags/words.yaml')).toMatchObject({ status: 100, said: expect.stringMatching(words) })
+    rmSync(outside, { recursive: true, force: true })
+  })
 
 test('a module that reads its environment when it is loaded finds there what the settings give it', async () => {
   write('steps/count.ts', `if (process.env.LIMIT !== '7') throw new Error('LIMIT is ' + process.env.LIMIT)\n${STEP}`)
   expect(await run('validate')).toMatchObject({ status: 100, said: expect.stringContaining('LIMIT is undefined') })
   write('sluice.yaml', 'steps: { ./steps/count.ts: { env: { LIMIT: "7" } } }')
   expect(await run('validate')).toMatchObject({ status: 0 })
+})
+
+test('a run started without a server gives a module what the settings give it', { tags: ['thorough'] }, async () => {
+  write('steps/count.ts', `if (process.env.LIMIT !== '7') throw new Error('LIMIT is ' + process.env.LIMIT)\n${STEP}`)
+  write('sluice.yaml', 'steps: { ./steps/count.ts: { env: { LIMIT: "7" } } }')
   expect(await run('run', 'start', 'dags/words.yaml', '--input', 'text=one two')).toMatchObject({ status: 0 })
 })
 

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { folderModules } from '../../../infra/modules/project-gates.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import { sha256 } from '../../../shared/text/hash.ts'
+import { firstDaily } from '../../how-much.ts'
 import { openTestPlace, type TestPlace } from '../test-place.ts'
 
 /** Gates of a project in a folder outside this repository, judged by a whole local place. */
@@ -207,50 +208,52 @@ describe('a gate of a project', () => {
     write('gates/names.ts', NAMES())
   })
 
-  test.each<[string, string, string]>([
-    ['a parameter that is missing', '{ type: ./gates/names.ts, port: reply }', 'missing_key'],
+  for (const { tags, rows } of firstDaily<[string, string, string]>(5, [
     ['a parameter nobody knows', '{ type: ./gates/names.ts, port: reply, names: [a], nmaes: [a] }', 'unknown_key'],
-    ['a parameter of another type', '{ type: ./gates/names.ts, port: reply, names: a }', 'invalid_value'],
     ['a port that is not there', '{ type: ./gates/names.ts, port: repl, names: [a] }', 'unknown_gate_port'],
     ['a file that is not there', '{ type: ./gates/name.ts, port: reply, names: [a] }', 'gate_module_missing'],
     ['a path that leads out', '{ type: ./gates/../../names.ts, port: reply }', 'bad_gate_module'],
-    ['an absolute path', '{ type: /etc/names.ts }', 'bad_gate_module'],
-    ['another ending', '{ type: ./gates/names.py }', 'bad_gate_module'],
-    ['no dot at the beginning', '{ type: gates/names.ts, port: reply, names: [a] }', 'bad_gate_module'],
     [
       'another version',
       `{ type: ./gates/names.ts, port: reply, names: [a], module: { version: ${'0'.repeat(64)} } }`,
       'invalid_value',
     ],
-  ])('refuses %s with its place', async (_, check, code) => {
-    const yaml = `blocks:\n  - id: draft\n    outputs: { reply: string }\n    agent: { provider: local, model: outline, prompt: x }\n    post_gates:\n      - { name: fair, check: ${check} }\n`
-    const { valid, errors } = await errorsOf(yaml)
-    expect(valid).toBe(false)
-    expect(errors.map((error) => error.code)).toContain(code)
-    expect(errors[0]).toMatchObject({ line: 6 })
-  })
+    ['a parameter that is missing', '{ type: ./gates/names.ts, port: reply }', 'missing_key'],
+    ['a parameter of another type', '{ type: ./gates/names.ts, port: reply, names: a }', 'invalid_value'],
+    ['an absolute path', '{ type: /etc/names.ts }', 'bad_gate_module'],
+    ['another ending', '{ type: ./gates/names.py }', 'bad_gate_module'],
+    ['no dot at the beginning', '{ type: gates/names.ts, port: reply, names: [a] }', 'bad_gate_module'],
+  ]))
+    test.each(rows)('refuses %s with its place', { tags }, async (_, check, code) => {
+      const yaml = `blocks:\n  - id: draft\n    outputs: { reply: string }\n    agent: { provider: local, model: outline, prompt: x }\n    post_gates:\n      - { name: fair, check: ${check} }\n`
+      const { valid, errors } = await errorsOf(yaml)
+      expect(valid).toBe(false)
+      expect(errors.map((error) => error.code)).toContain(code)
+      expect(errors[0]).toMatchObject({ line: 6 })
+    })
 
-  test.each<[string, string, RegExp]>([
+  for (const { tags, rows } of firstDaily<[string, string, RegExp]>(5, [
     ['does not parse', 'export default defineGate({', /cannot be taken: .*broken\.ts:1:\d+/],
     [
       'imports Node',
       "import { readFileSync } from 'node:fs'\nexport default readFileSync",
       /imports "node:fs", and a gate is pure/,
     ],
-    ['imports what is computed of Node', "export default require('node:net')", /imports "node:net"/],
     ['is no gate', 'export default { check() {} }', /its default export was not made with defineGate/],
-    ['throws when it is loaded', "throw new Error('no luck')", /its module cannot be loaded: no luck/],
-    ['never ends when it is loaded', 'for (;;);', /it ran longer than/],
     [
       'reads its parameters otherwise each time',
       "import { defineGate } from 'sluice'\nimport * as z from 'zod'\nexport default defineGate({ params: z.strictObject({ a: z.string().transform((a) => a + '!') }), check: () => ({ passed: true, reason: 'x' }) })",
       /otherwise the second time/,
     ],
-  ])('whose module %s is refused in words', async (_, text, words) => {
-    write('gates/broken.ts', text)
-    const { errors } = await errorsOf(block({ type: './gates/broken.ts', a: 'b' }))
-    expect(errors.map(({ message }) => message).join()).toMatch(words)
-  })
+    ['throws when it is loaded', "throw new Error('no luck')", /its module cannot be loaded: no luck/],
+    ['imports what is computed of Node', "export default require('node:net')", /imports "node:net"/],
+    ['never ends when it is loaded', 'for (;;);', /it ran longer than/],
+  ]))
+    test.each(rows)('whose module %s is refused in words', { tags }, async (_, text, words) => {
+      write('gates/broken.ts', text)
+      const { errors } = await errorsOf(block({ type: './gates/broken.ts', a: 'b' }))
+      expect(errors.map(({ message }) => message).join()).toMatch(words)
+    })
 
   test('behind a link that leads out of the project is refused', async () => {
     const outside = mkdtempSync(join(tmpdir(), 'sluice-outside-'))

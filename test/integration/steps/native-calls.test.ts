@@ -242,7 +242,7 @@ describe('a block that calls a service of AWS', () => {
 })
 
 describe('what is hostile', () => {
-  test('an expression that loops ends its attempt', async () => {
+  test('an expression that loops ends its attempt', { tags: ['thorough'] }, async () => {
     const parameters_expression = '($f := function($n) { $f($n + 1) }; $f(0))'
     const { failed } = await ran(sending({ parameters: undefined, parameters_expression }))
     expect(failed?.code).toBe('bad_call')
@@ -287,7 +287,9 @@ describe('what is hostile', () => {
     ])
   })
 
-  test('an answer of a megabyte of a stand-in is kept: only on AWS a state has no room for it', async () => {
+  test('an answer of a megabyte of a stand-in is kept: only on AWS a state has no room for it', {
+    tags: ['thorough'],
+  }, async () => {
     const { end } = await ran(calling('lambda', { function: 'large' }, { outputs: { text: 'json' } }))
     expect(end).toBe('run:completed')
   })
@@ -308,7 +310,7 @@ describe('a stand-in under way', () => {
     expect(events.at(-1)?.type).toBe('run:cancelled')
   })
 
-  test('is ended in the record when its block alone is stopped', async () => {
+  test('is ended in the record when its block alone is stopped', { tags: ['thorough'] }, async () => {
     const id = await place.start(slow('alone'))
     await begun('alone')
     await place.call('stop-run', id, { block_id: 'a' })
@@ -324,7 +326,9 @@ describe('a stand-in under way', () => {
     ])
   })
 
-  test('is ended at max_call_ms of the safety policy where its document allows more', async () => {
+  test('is ended at max_call_ms of the safety policy where its document allows more', {
+    tags: ['thorough'],
+  }, async () => {
     const functions = { slow: { local: './steps/slow.ts' } }
     const capped = await openTestPlace({}, { project_dir: project, functions, safety: { max_call_ms: 1_000 } })
     const id = await capped.start(slow('capped', { timeout_ms: 2_592_000_000 }))
