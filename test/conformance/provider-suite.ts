@@ -19,9 +19,12 @@ export const SUITE_KEY = 'sk-canary/7f3a"quoted\\9d21'
 /** However busy the machine is, its server answers sooner; and no time-out does the work of an abort. */
 const PATIENT_MS = 60_000
 /** Where the server falls silent. */
-const HASTY_MS = 1_500
+const HASTY_MS = 2_000
 /** Failures that last as long as the provider's time. */
 const WAITS = /silence|drip/
+
+/** Opens a provider that waits for its server no longer than this. */
+type OpenProvider = (timeout_ms: number) => Promise<OpenedProvider>
 
 /** A provider and, for those that talk to a server, that server. */
 export interface OpenedProvider {
@@ -53,11 +56,7 @@ export type Failure = readonly [what: string, how: Behaviour, name: string, code
  * What every provider promises (Provider in shared/providers/provider.ts). A new adapter is admitted by one call of this. Its
  * server answers `ANSWER` as an object when an object is asked for, else its title.
  */
-export function providerSuite(
-  name: string,
-  open: (timeout_ms: number) => Promise<OpenedProvider>,
-  wire: Wire = {},
-): void {
+export function providerSuite(name: string, open: OpenProvider, wire: Wire = {}): void {
   const { offline = false, failures = FAILURES, keyless = false, keyHeader = 'authorization' } = wire
   const attemptKey = wire.attemptKey ?? (({ headers }: Asked) => headers['idempotency-key'])
   describe(`provider: ${name}`, () => {
@@ -67,14 +66,7 @@ export function providerSuite(
     })
     afterEach(() => opened.close())
     const ask = (more: Partial<DispatchRequest> = {}) => opened.provider.dispatch({ ...SUITE_REQUEST, ...more })
-    const fault = async (more: Partial<DispatchRequest> = {}): Promise<Fault> => {
-      const thrown = await ask(more).then(
-        () => undefined,
-        (error: unknown) => error,
-      )
-      expect(thrown).toBeInstanceOf(Fault)
-      return thrown as Fault
-    }
+    const fault = () => faultOf(opened)
 
     test('answers a text with whole counts, a model and a finish reason', async () => {
       const answer = await ask()
@@ -119,28 +111,14 @@ export function providerSuite(
         const reason = new Error('stopped')
         const stop = new AbortController()
         const asked = ask({ signal: stop.signal })
-        await expect.poll(() => server.asked.length).toBe(1)
+        await expect.poll(() => server.asked.length, { interval: 5 }).toBe(1)
         stop.abort(reason)
         await expect(asked).rejects.toBe(reason)
-        await expect.poll(() => server.hungUp.length).toBe(1)
+        await expect.poll(() => server.hungUp.length, { interval: 5 }).toBe(1)
       })
 
-      // A time limit that is really waited for: once a provider each day.
-      const [silent = [], quick = []] = [true, false].map((waits) =>
-        failures.filter(([what]) => WAITS.test(what) === waits),
-      )
-      for (const { tags, rows } of firstDaily(1 + quick.length, [...silent.slice(0, 1), ...quick, ...silent.slice(1)]))
-        test.each(rows)('%s is its own typed failure', { tags }, async (_, how, kind, code) => {
-          if (code === 'provider_timeout') {
-            await opened.close()
-            opened = await open(HASTY_MS)
-          }
-          serverOf().next(how)
-          const failed = await fault()
-          expect([failed.name, failed.code, failed.facts.provider]).toEqual([kind, code, 'suite'])
-          // Retries belong to the block.
-          expect(serverOf().asked).toHaveLength(1)
-        })
+      const quick = failures.filter(([what]) => !WAITS.test(what))
+      test.each(quick)('%s is its own typed failure', (_, ...failure) => expectFailure(opened, failure))
 
       test.each(RETRY_AFTER)('a Retry-After in %s is told', async (_, headers, expected) => {
         for (const status of [429, 503]) {
@@ -170,6 +148,44 @@ export function providerSuite(
       })
     })
   })
+}
+
+/** Time limits that are really waited for, of many providers side by side: one a provider each day. */
+export function silenceSuite(providers: readonly (readonly [string, OpenProvider, failures?: readonly Failure[]])[]) {
+  const all = providers.map(([name, open, failures = FAILURES]) =>
+    failures.filter(([what]) => WAITS.test(what)).map(([what, ...failure]) => ({ name, what, open, failure })),
+  )
+  const [first = [], others = []] = [all.map((rows) => rows.slice(0, 1)), all.map((rows) => rows.slice(1))].map(
+    (rows) => rows.flat(),
+  )
+  describe.concurrent('a provider whose server falls silent', () => {
+    for (const { tags, rows } of firstDaily(providers.length, [...first, ...others]))
+      test.for(rows)('$name: $what is its own typed failure', { tags }, async ({ open, failure }) => {
+        const opened = await open(HASTY_MS)
+        await expectFailure(opened, failure)
+        await opened.close()
+      })
+  })
+}
+
+async function expectFailure(
+  opened: OpenedProvider,
+  [how, kind, code]: readonly [how: Behaviour, name: string, code: string],
+): Promise<void> {
+  opened.server?.next(how)
+  const failed = await faultOf(opened)
+  expect([failed.name, failed.code, failed.facts.provider]).toEqual([kind, code, 'suite'])
+  // Retries belong to the block.
+  expect(opened.server?.asked).toHaveLength(1)
+}
+
+async function faultOf({ provider }: OpenedProvider): Promise<Fault> {
+  const thrown = await provider.dispatch(SUITE_REQUEST).then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  expect(thrown).toBeInstanceOf(Fault)
+  return thrown as Fault
 }
 
 const FAILURES: readonly Failure[] = [

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createProviders } from '../../functions/providers/registry.ts'
 import type { ReadRecord } from '../../functions/providers/replay.ts'
 import type { DispatchAnswer } from '../../shared/providers/provider.ts'
@@ -23,7 +23,7 @@ import { startOpenclaw } from '../emulators/openclaw-server.ts'
 import { type Asked, type Behaviour, type ProviderServer, serveProvider } from '../emulators/provider-server.ts'
 import { ALL_ADAPTERS } from '../integration/providers/all-adapters.ts'
 import { BEDROCK_FAILURES } from './provider-failures.ts'
-import { ANSWER, type OpenedProvider, providerSuite, SUITE_KEY, SUITE_REQUEST } from './provider-suite.ts'
+import { ANSWER, type OpenedProvider, providerSuite, SUITE_KEY, SUITE_REQUEST, silenceSuite } from './provider-suite.ts'
 import { providerToolsSuite, TOOLS } from './provider-tools-suite.ts'
 
 providerSuite('local', async () => ({ provider: providerOf({ type: 'local' }), close: async () => {} }), {
@@ -102,6 +102,18 @@ providerSuite('bedrock', askBedrock, {
 })
 providerToolsSuite('bedrock', askBedrock, { wire: CONVERSE, keyless: true })
 
+silenceSuite([
+  ['openai-compatible', compatible],
+  ['openai', responses],
+  ['anthropic', messages],
+  ['google', gemini],
+  ['ai-sdk', packaged],
+  ['ollama', chat],
+  ['http', house],
+  ['openclaw', claw],
+  ['bedrock', askBedrock, BEDROCK_FAILURES],
+])
+
 providerSuite('replay', async () => ({ provider: replaying(), close: async () => {} }), { offline: true })
 
 test.each([
@@ -121,16 +133,18 @@ function says(wire: ModelWire, object: boolean): Behaviour {
 }
 
 /** Credentials of a place are found where the AWS SDK finds them. */
-async function askBedrock(timeout_ms: number) {
+beforeAll(() => {
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIAEMULATED')
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'emulated')
+})
+afterAll(() => {
+  vi.unstubAllEnvs()
+})
+
+async function askBedrock(timeout_ms: number) {
   const server = await startBedrock(({ body }) => (body.toolConfig === undefined ? ANSWER.title : { tool: ANSWER }))
   const settings = { type: 'bedrock', region: 'us-east-1', endpoint: server.url, timeout_ms }
-  const close = async () => {
-    vi.unstubAllEnvs()
-    await server.close()
-  }
-  return { provider: providerOf(settings), server, close }
+  return { provider: providerOf(settings), server, close: () => server.close() }
 }
 
 /** Everything the suite asks was recorded. */

@@ -392,7 +392,8 @@ describe('refund', () => {
   })
 })
 
-describe('order-follow-up', () => {
+// Each lets real seconds pass, side by side.
+describe.concurrent('order-follow-up', () => {
   const unpaid = (order: string) => ({ order, paid_at_once: 'no' })
 
   test('waits for the payment and for its time, then writes the slip', async () => {
@@ -406,7 +407,7 @@ describe('order-follow-up', () => {
     expect(Date.parse(woken?.at ?? '') - Date.parse(waits?.at ?? '')).toBeGreaterThanOrEqual(2_000)
   })
 
-  test('takes no payment of another order, and none that is too small', async () => {
+  test('takes no payment of another order, and none that is too small', async ({ expect }) => {
     const id = await gallery.start('order-follow-up', unpaid('B-1'))
     await expect.poll(async () => types(await gallery.eventsOf(id), 'paid')).toContain('block:waiting')
     const pay = (key: string, amount: number) => gallery.send({ name: 'payment.received', key, payload: { amount } })
