@@ -84,6 +84,22 @@ blocks:
     deterministic: { handler: ./steps/write.ts }
 `
 
+/** Of no step: nothing of it is built. */
+const ASK = `
+name: ask
+blocks:
+  - id: first
+    mode: deterministic
+    outputs: { text: string }
+    deterministic: { handler: transform, config: { expression: '"kept"' } }
+  - id: second
+    mode: deterministic
+    approval: { prompt: "Go on?" }
+    inputs: { before: { from: first.text } }
+    outputs: { text: string }
+    deterministic: { handler: transform, config: { expression: 'inputs.before' } }
+`
+
 test('tells each save at file:line:col, in the terminal and to the console, and the place goes on', async () => {
   write('dags/note.yaml', NOTE)
   write('steps/write.ts', STEP('one'))
@@ -95,6 +111,15 @@ test('tells each save at file:line:col, in the terminal and to the console, and 
   write('dags/note.yaml', NOTE)
   await says(/dags\/note\.yaml is valid: first, second/)
   expect(await shownInConsole()).toEqual([])
+  expect(await stop()).toBe(0)
+})
+
+test('tells what is wrong in a step, runs it once it is right, and takes a new document', {
+  tags: ['thorough'],
+}, async () => {
+  write('dags/note.yaml', NOTE)
+  write('steps/write.ts', STEP('one'))
+  await dev()
   write('steps/write.ts', `${STEP('one')}\nconst broken = (`)
   await says(/saved steps\/write\.ts\ndags\/note\.yaml:\d+:\d+ {2}\w+ {2}.*steps\/write\.ts/)
   write('steps/write.ts', STEP('two'))
@@ -102,15 +127,10 @@ test('tells each save at file:line:col, in the terminal and to the console, and 
   expect(await run('run', 'start', 'dags/note.yaml', '--quiet')).toBe('two\n')
   write('dags/more.yaml', NOTE.replace('name: note', 'name: more'))
   await says(/dags\/more\.yaml is valid/)
-  expect(await stop()).toBe(0)
 })
 
 test('new settings open the place again, and its runs go on', async () => {
-  write(
-    'dags/ask.yaml',
-    NOTE.replace('name: note', 'name: ask').replace('id: second', 'id: second\n    approval: { prompt: "Go on?" }'),
-  )
-  write('steps/write.ts', STEP('x'))
+  write('dags/ask.yaml', ASK)
   await dev()
   const id = JSON.parse(await run('run', 'start', 'dags/ask.yaml', '--json')).run_id
   await expect.poll(() => run('run', 'status', id), { timeout: 60_000 }).toMatch(/\? second +approval/)
@@ -138,6 +158,15 @@ test('--rerun starts the last run again from the first block that changed', asyn
   await says(/Again, from what changed: run run_\w+ of note/)
   await says(/Taken over where gates still hold: first\n/)
   await says(/--- second\.text\ntwo/)
+})
+
+test('--rerun keeps nothing where the first block changed, and stops a run that goes on', {
+  tags: ['thorough'],
+}, async () => {
+  write('dags/note.yaml', NOTE)
+  write('steps/write.ts', STEP('two'))
+  await dev('--rerun')
+  expect(await run('run', 'start', 'dags/note.yaml', '--quiet')).toBe('two\n')
   write('dags/note.yaml', NOTE.replace('"kept"', '"changed"'))
   await says(/Taken over where gates still hold: No block/)
   await says(/--- second\.text\ntwo/)
