@@ -105,7 +105,7 @@ describe('an agent that acts', () => {
     await expectSound(place, id)
   })
 
-  test('calls several tools at once, and is told of each in its order', async () => {
+  test('calls several tools at once, and is told of each in its order', { tags: ['thorough'] }, async () => {
     const { place, asked } = await scripted((turn) =>
       turn === 0 ? { calls: [write('a.md'), write('b.md'), write('c.md')] } : 'Done.',
     )
@@ -474,7 +474,7 @@ describe('what others wrote goes on', () => {
     await expectSound(place, again)
   })
 
-  test('not where nobody had read any', async () => {
+  test('not where nobody had read any', { tags: ['thorough'] }, async () => {
     expect((await handedOn(false, fed, false)).last).toMatchObject({ is_error: false })
     await open?.close()
     const { told, last } = await handedOn(false, [second({ depends: 'first.succeeded' })], true)
@@ -482,7 +482,9 @@ describe('what others wrote goes on', () => {
     expect(last).toMatchObject({ is_error: false })
   })
 
-  test('into a run that such an agent, or a block it feeds, has begun, and out of one', async () => {
+  test('into a run that such an agent, or a block it feeds, has begun, and out of one', {
+    tags: ['thorough'],
+  }, async () => {
     const says: Readonly<Record<string, (turn: number) => Said>> = {
       first: saysFirst,
       inner: (turn) => [{ calls: [write('inner.md')] }][turn] ?? 'Done.',

@@ -149,7 +149,7 @@ test('sluice test record makes a case of a run, which holds', async () => {
   expect((await run('record', id, '-o', 'recorded/one.yaml')).err).toContain('it is there already')
 })
 
-test('the cases of the shipped documents hold', async () => {
+test('the cases of the shipped documents hold', { tags: ['thorough'] }, async () => {
   const { code, out } = await sluice(['test', '--no-coverage'], { cwd: ROOT })
   expect([code, out]).toEqual([0, expect.stringMatching(/\d+ cases: \d+ passed, 0 failed, in /)])
 })
