@@ -10,7 +10,7 @@ import { type Program, programProblem } from '../../shared/gates/compile-program
 import { judgeGate } from '../../shared/gates/judge.ts'
 import { parseText } from '../../shared/gates/parse-json-csv.ts'
 import type { Json } from '../../shared/text/json.ts'
-import { firstDaily } from '../how-much.ts'
+import { atMost, firstDaily } from '../how-much.ts'
 
 const isolate = createIsolate()
 afterAll(() => isolate.close())
@@ -212,9 +212,10 @@ describe('what is dear for whoever else waits', () => {
     })
 
   test('a table is described there', async () => {
-    const table = `a,b\n${'1,2\n'.repeat(300_000)}`
+    const rows = atMost(300_000)
+    const table = `a,b\n${'1,2\n'.repeat(rows)}`
     const answer = await isolate.run('describe', { program: {}, input: table }, { ms: 30_000, mb: 512 })
-    expect(answer).toMatchObject({ ok: true, value: { rows: 300_000, columns: { a: { mean: 1 } } } })
+    expect(answer).toMatchObject({ ok: true, value: { rows, columns: { a: { mean: 1 } } } })
     const none = await isolate.run('describe', { program: {}, input: 7 }, { ms: 30_000, mb: 512 })
     expect(none).toEqual({ ok: true, value: { not_a_table: 'it is number' } })
   })

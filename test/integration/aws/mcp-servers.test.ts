@@ -112,15 +112,24 @@ describe('bundles', () => {
     return { to, bytes, carries }
   }
 
+  let one: ReturnType<typeof made> | undefined
+  const withOne = () => {
+    one ??= made({ desk: { url: 'https://desk.example', tools: ['find'] } })
+    return one
+  }
+
   test('carry the client of the protocol where servers are named, and only those of functions that ask them', async () => {
-    const without = await made({})
-    expect([without.carries('start-run'), without.carries('get-run')]).toEqual([false, false])
-    const named = await made({ desk: { url: 'https://desk.example', tools: ['find'] } })
+    const named = await withOne()
     expect([named.carries('start-run'), named.carries('get-run')]).toEqual([true, false])
+    expect(importBundles(named.to, ['start-run'])).toEqual({ handlers: [['start-run', 'function']], stderr: '' })
+  })
+
+  test('carry nothing of it where none is named, and little more where one is', { tags: ['thorough'] }, async () => {
+    const [named, without] = [await withOne(), await made({})]
+    expect([without.carries('start-run'), without.carries('get-run')]).toEqual([false, false])
     expect(named.bytes('start-run') - without.bytes('start-run')).toBeLessThan(250_000)
     // The settings are in every bundle.
     expect(named.bytes('get-run') - without.bytes('get-run')).toBeLessThan(1_000)
-    expect(importBundles(named.to, ['start-run'])).toEqual({ handlers: [['start-run', 'function']], stderr: '' })
   })
 
   test('read keys where a server has one', () => {
