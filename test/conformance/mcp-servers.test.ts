@@ -95,7 +95,7 @@ describe.each([
   })
 
   test('a tool that takes long is waited for, its progress is left aside, and a stop ends the wait', async () => {
-    const long = { duration: 1, steps: 4 }
+    const long = { duration: 0.4, steps: 4 }
     expect(await call(place, server, 'trigger-long-running-operation', long)).toMatchObject({ is_error: false })
     const tool = 'trigger-long-running-operation'
     const told = (await place.tools(server, new AbortController().signal)).find(({ name }) => name === tool)
@@ -103,7 +103,7 @@ describe.each([
     const stop = new AbortController()
     const args = { duration: 600, steps: 2 }
     const going = place.call(server, { tool, expected: mcpToolPin(told), args, key: 'k', signal: stop.signal })
-    setTimeout(() => stop.abort(new Error('stopped')), 500)
+    setTimeout(() => stop.abort(new Error('stopped')), 200)
     // Whether the call was sent by then is told in test/integration/mcp-servers.test.ts, where that is seen.
     await expect(going).rejects.toThrow(/stopped/)
   })
