@@ -12,7 +12,8 @@ const MOST_FOLDERS = 2_000
 
 /**
  * What is saved below a folder, until `signal`. Folders of packages and hidden ones are not looked at, nor those in
- * `except`, into which a running place writes; nor what is hidden, a backup, or as it was.
+ * `except`, into which a running place writes; nor what is hidden, a backup, a log (which may be what is said here), gone
+ * before it was seen, or as it was.
  */
 export function watchFiles(
   root: string,
@@ -28,27 +29,30 @@ export function watchFiles(
     if (name === null || IGNORED.test(name)) return
     const file = join(folder, name)
     const stamp = stampOf(file)
-    if (stamp === FOLDER) watchBelow(file)
-    else if (stamps.get(file) === stamp) return
-    else saved.add(relative(root, file).split(sep).join('/'))
+    if (stamp === (stamps.get(file) ?? GONE)) return
     stamps.set(file, stamp)
+    if (stamp === FOLDER) watchBelow(file, note)
+    else saved.add(relative(root, file).split(sep).join('/'))
     wake()
   }
-  const watchBelow = (top: string) => {
+  /** What stands in a folder that is new was saved with it: `found` is told. */
+  const watchBelow = (top: string, found: typeof note) => {
     for (const folder of foldersBelow(top, left)) {
       if (watchers.has(folder) || watchers.size >= MOST_FOLDERS) continue
-      for (const name of namesIn(folder)) stamps.set(join(folder, name), stampOf(join(folder, name)))
       const watcher = watch(folder, (_, name) => note(folder, name))
       // A folder that is gone is watched no more.
       watcher.on('error', () => forget(folder))
       watchers.set(folder, watcher)
+      for (const name of namesIn(folder)) found(folder, name)
     }
   }
   const forget = (folder: string) => {
     watchers.get(folder)?.close()
     watchers.delete(folder)
   }
-  watchBelow(root)
+  watchBelow(root, (folder, name) => {
+    if (name !== null) stamps.set(join(folder, name), stampOf(join(folder, name)))
+  })
   const next = (): Promise<void> =>
     new Promise((resolve) => {
       wake = resolve
@@ -75,15 +79,17 @@ async function settled(saved: ReadonlySet<string>): Promise<void> {
   }
 }
 
-/** Hidden, swap and backup files of editors, and what lies in packages. */
-const IGNORED = /^\.|^node_modules$|^__pycache__$|~$|\.(?:swp|swx|tmp|bak)$|^4913$/
+/** Hidden, swap and backup files of editors, logs, and what lies in packages. */
+const IGNORED = /^\.|^node_modules$|^__pycache__$|~$|\.(?:swp|swx|tmp|bak|log)$|^4913$/
 
 const FOLDER = 'folder'
+const GONE = 'gone'
 
 /** Changes when the file does, or is gone. */
 function stampOf(file: string): string {
   const seen = statSync(file, { throwIfNoEntry: false })
-  return seen?.isDirectory() === true ? FOLDER : `${seen?.mtimeMs}/${seen?.size}/${seen?.ino}`
+  if (seen === undefined) return GONE
+  return seen.isDirectory() ? FOLDER : `${seen.mtimeMs}/${seen.size}/${seen.ino}`
 }
 
 function foldersBelow(top: string, left: ReadonlySet<string>): readonly string[] {

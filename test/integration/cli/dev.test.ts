@@ -27,15 +27,15 @@ function write(name: string, text: string): void {
   writeFileSync(join(cwd, name), text)
 }
 
-/** Opens it, and answers once the place is there. */
-async function dev(...options: readonly string[]): Promise<void> {
+/** Opens it, and answers once the place is there, or once `words` are said. */
+async function dev(options: readonly string[] = [], words = /are checked and taken as they are saved/): Promise<void> {
   said = ''
   child = spawn(process.execPath, [BIN, 'dev', '--port', '0', ...options], { cwd, stdio: 'pipe' })
   for (const stream of [child.stdout, child.stderr])
     stream?.setEncoding('utf8').on('data', (text: string) => {
       said += text
     })
-  await says(/are checked and taken as they are saved/)
+  await says(words)
 }
 
 async function stop(): Promise<number | null> {
@@ -150,7 +150,7 @@ test('new settings open the place again, and its runs go on', async () => {
 test('--rerun starts the last run again from the first block that changed', async () => {
   write('dags/note.yaml', NOTE)
   write('steps/write.ts', STEP('one'))
-  await dev('--rerun')
+  await dev(['--rerun'])
   expect(await run('run', 'start', 'dags/note.yaml', '--quiet')).toBe('one\n')
   write('README.md', 'nothing of a run')
   await says(/saved README\.md/)
@@ -165,7 +165,7 @@ test('--rerun keeps nothing where the first block changed, and stops a run that 
 }, async () => {
   write('dags/note.yaml', NOTE)
   write('steps/write.ts', STEP('two'))
-  await dev('--rerun')
+  await dev(['--rerun'])
   expect(await run('run', 'start', 'dags/note.yaml', '--quiet')).toBe('two\n')
   write('dags/note.yaml', NOTE.replace('"kept"', '"changed"'))
   await says(/Taken over where gates still hold: No block/)
@@ -176,4 +176,17 @@ test('--rerun keeps nothing where the first block changed, and stops a run that 
   write('dags/note.yaml', NOTE)
   await says(/has not ended: it is stopped/)
   await says(/--- second\.text\ntwo/)
+})
+
+test('settings that are bad at the start open nothing, and the place opens once they are mended', async () => {
+  write('sluice.yaml', 'version: 1\nsafty: {}\n')
+  await dev([], /sluice\.yaml:2:\d+ [^]*1 problem\. Nothing runs before they are mended\./)
+  write('sluice.yaml', 'version: 1\n')
+  await says(/are checked and taken as they are saved/)
+  // A folder that is new, with what stands in it; a log, which may be what is said here, is no save.
+  write('said.log', 'a line')
+  write('dags/ask.yaml', ASK.replace('first.text', 'first.txt'))
+  expect(await says(/saved .*/)).toBe('saved dags/ask.yaml')
+  await says(/1 problem\. What is running goes on\./)
+  expect(await stop()).toBe(0)
 })
