@@ -3,21 +3,46 @@ import { Fault } from '../../../shared/errors.ts'
 import { CHAIN_START } from '../../../shared/runs/hash-chain.ts'
 import { SCHEMA_VERSION } from '../database.ts'
 
+/** Columns that tables of earlier files lack: CREATE TABLE IF NOT EXISTS leaves a table as it is. */
+const LATER: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  runs: {
+    queued: 'INTEGER NOT NULL DEFAULT 0',
+    cap_tokens: 'INTEGER',
+    cap_usd_micros: 'INTEGER',
+    committed_tokens: 'INTEGER NOT NULL DEFAULT 0',
+    committed_usd_micros: 'INTEGER NOT NULL DEFAULT 0',
+    spent_tokens: 'INTEGER NOT NULL DEFAULT 0',
+    spent_usd_micros: 'INTEGER NOT NULL DEFAULT 0',
+    unpriced_tokens: 'INTEGER',
+    stored_bytes: 'INTEGER',
+    sealed_seq: 'INTEGER NOT NULL DEFAULT 0',
+    sealed_hash: `TEXT NOT NULL DEFAULT '${CHAIN_START}'`,
+  },
+  /** When it was decided, expired, or its run or block ended. */
+  approvals: { closed_at: 'TEXT' },
+}
+
+const laterOf = (table: string) =>
+  Object.entries(LATER[table] ?? {})
+    .map((column) => column.join(' '))
+    .join(', ')
+
 /**
  * A run is an integer in here, so that rows stay short; outside it is always (tenant, run_id). One row a lane and one
  * an event: an append touches the run's row, its lane and its events whatever the size of the DAG. An event's id packs
  * (run, seq), which keeps a run's events together and lets SQLite append at the end of its page. A block's lane and its
  * projection (from `projected` on) share a row: every page a commit touches costs about 7 microseconds. `head_maps` has
  * what few runs have: bounce modules, children, and an `items` row for each foreach block whose items are open; item
- * lanes are lanes `<block>.<i>`. `runs` and `approvals` are as they were first made: what came later, the ledger, the
- * closed hash chain and the inbox, `addColumns` adds to any file. The three views carry the names that other systems
+ * lanes are lanes `<block>.<i>`. What `runs` and `approvals` were first made without, the ledger, the closed hash chain and
+ * the inbox, `addColumns` adds to an older file. The three views carry the names that other systems
  * use, for people who look into the file; nothing in Sluice reads them.
  */
 export const SCHEMA = `
 CREATE TABLE IF NOT EXISTS runs (
   run INTEGER PRIMARY KEY, tenant TEXT NOT NULL, run_id TEXT NOT NULL, dag_name TEXT NOT NULL, created_at TEXT NOT NULL,
   state TEXT NOT NULL, seq INTEGER NOT NULL, running TEXT NOT NULL, running_count INTEGER NOT NULL,
-  deadline_at TEXT NOT NULL, check_at TEXT, stopped INTEGER NOT NULL, UNIQUE (tenant, run_id));
+  deadline_at TEXT NOT NULL, check_at TEXT, stopped INTEGER NOT NULL, ${laterOf('runs')},
+  UNIQUE (tenant, run_id));
 CREATE INDEX IF NOT EXISTS runs_newest ON runs (tenant, created_at, run_id);
 CREATE INDEX IF NOT EXISTS runs_due ON runs (check_at) WHERE check_at IS NOT NULL;
 CREATE TABLE IF NOT EXISTS metas (run INTEGER PRIMARY KEY, body TEXT NOT NULL);
@@ -29,7 +54,8 @@ CREATE TABLE IF NOT EXISTS events (
 CREATE TABLE IF NOT EXISTS outbox (
   run INTEGER NOT NULL, id TEXT NOT NULL, at TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (run, id)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS approvals (
-  run INTEGER NOT NULL, id TEXT NOT NULL, status TEXT, head TEXT, item TEXT, PRIMARY KEY (run, id)) WITHOUT ROWID;
+  run INTEGER NOT NULL, id TEXT NOT NULL, status TEXT, head TEXT, item TEXT, ${laterOf('approvals')},
+  PRIMARY KEY (run, id)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS approval_tokens (
   run INTEGER NOT NULL, id TEXT NOT NULL, token TEXT NOT NULL, PRIMARY KEY (run, id, token)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS approval_messages (
@@ -99,25 +125,6 @@ CREATE VIEW IF NOT EXISTS dag_approvals AS
 
 /** Events of run r have ids r * SPAN + 1 .. : 16.7 million events a run, 536 million runs in a JavaScript integer. */
 export const SPAN = 2 ** 24
-
-/** Columns that tables of earlier files lack: CREATE TABLE IF NOT EXISTS leaves a table as it is. */
-const LATER: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  runs: {
-    queued: 'INTEGER NOT NULL DEFAULT 0',
-    cap_tokens: 'INTEGER',
-    cap_usd_micros: 'INTEGER',
-    committed_tokens: 'INTEGER NOT NULL DEFAULT 0',
-    committed_usd_micros: 'INTEGER NOT NULL DEFAULT 0',
-    spent_tokens: 'INTEGER NOT NULL DEFAULT 0',
-    spent_usd_micros: 'INTEGER NOT NULL DEFAULT 0',
-    unpriced_tokens: 'INTEGER',
-    stored_bytes: 'INTEGER',
-    sealed_seq: 'INTEGER NOT NULL DEFAULT 0',
-    sealed_hash: `TEXT NOT NULL DEFAULT '${CHAIN_START}'`,
-  },
-  /** When it was decided, expired, or its run or block ended. */
-  approvals: { closed_at: 'TEXT' },
-}
 
 /** What an older row has in a column whose value follows from others. */
 const FILLED: Readonly<Record<string, string>> = {

@@ -61,6 +61,8 @@ const timesCalled = (name: string) => place.called.filter((one) => one === name)
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 test(`${WAITS} blocks that wait for one event cost nothing while they wait, and all end by it`, {
+  // Daily the local place does the same (test/integration/thousand-waits.test.ts).
+  tags: ['thorough'],
   timeout: 900_000,
 }, async () => {
   const wait = { event: { name: 'go.many' } }

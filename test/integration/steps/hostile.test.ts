@@ -311,7 +311,7 @@ async function nobodyLeft(): Promise<void> {
 }
 
 describe('a step that', () => {
-  for (const { tags, rows } of firstDaily(16, modules.filter(isOver)))
+  for (const { tags, rows } of firstDaily(12, modules.filter(isOver)))
     test.each(rows)('%s ends its attempt with the reason, and nothing else', { tags }, async (_name, path, wanted) => {
       const { failed } = await endOf(path)
       expect(failed?.code).toBe(wanted.code)
@@ -425,7 +425,7 @@ describe('a step that', () => {
 })
 
 describe('a program that', () => {
-  for (const { tags, rows } of firstDaily(7, programs.filter(isOver)))
+  for (const { tags, rows } of firstDaily(4, programs.filter(isOver)))
     test.each(rows)('%s ends its attempt with the reason, and nothing else', { tags }, async (_name, path, wanted) => {
       const { failed, run } = await endOf(path, { text: 'string' })
       expect(failed?.code ?? '').toBe(wanted.code)
@@ -473,7 +473,7 @@ describe('a module that', () => {
     ],
     'imports what is not there': [`import 'no-such-package'`, 'Could not resolve "no-such-package"'],
   }
-  for (const { tags, rows } of firstDaily(4, Object.entries(LOADS)))
+  for (const { tags, rows } of firstDaily(3, Object.entries(LOADS)))
     test.each(rows)('%s is refused with the reason when a run starts', { tags }, async (_name, [text, says]) => {
       place.write('steps/load.ts', text)
       const dag = { name: 'load', blocks: [stepBlock('a', './steps/load.ts')] }
