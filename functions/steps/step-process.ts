@@ -20,7 +20,8 @@ export interface StepEquipment {
 /** Stands in the command of a container for the folder of its attempt. */
 export const ATTEMPT_FOLDER = '{{attempt_folder}}'
 
-const RUNNER = new URL('./run-step.ts', import.meta.url)
+/** The program of that process, as its sources. */
+export const RUNNER = new URL('./run-step.ts', import.meta.url)
 
 /**
  * The process of one attempt (run-step.ts), the first of a group of its own, and the channel to it. Of the environment of

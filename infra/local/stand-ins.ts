@@ -17,6 +17,7 @@ export interface CallPlace {
   report(report: StepReport): Promise<boolean>
   readonly clock: Clock
   readonly look_ms: number
+  readonly runner: URL
 }
 
 /**
@@ -52,6 +53,7 @@ async function standIn({ place, step }: CallOrder, at: CallPlace, signal: AbortS
     equip: at.equip,
     report,
     look_ms: at.look_ms,
+    runner: at.runner,
     now: () => at.clock.now(),
     signal,
   }

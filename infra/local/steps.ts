@@ -44,8 +44,17 @@ export function createSteps(parts: Parts): LocalSteps {
   const under = new Set<Promise<void>>()
   const over = new AbortController()
   let opened: ReturnType<typeof loadProject> | undefined
-  const project = () => {
-    opened ??= loadProject(root, settings)
+  let bundled: ReturnType<typeof loadRunner> | undefined
+  const runner = () => {
+    bundled ??= loadRunner(kept).catch((error: unknown) => {
+      bundled = undefined
+      throw error
+    })
+    return bundled
+  }
+  const project = async () => {
+    const program = await runner()
+    opened ??= loadProject(root, settings, program)
     return opened
   }
   let engine: ReturnType<typeof findContainerEngine> | undefined
@@ -78,12 +87,14 @@ export function createSteps(parts: Parts): LocalSteps {
     collect: async () => undefined,
     async call(call, signal) {
       const { makeCall } = await import('./stand-ins.ts')
-      return makeCall(call, { objects, equip, report, clock, look_ms: LOOK_MS }, AbortSignal.any([signal, over.signal]))
+      const place = { objects, equip, report, clock, look_ms: LOOK_MS, runner: await runner() }
+      return makeCall(call, place, AbortSignal.any([signal, over.signal]))
     },
     async start(_step: StepCode, start: StepStart) {
       const { followStep } = await import('../../functions/steps/follow-step.ts')
       const place = { objects, equip, report, look_ms: LOOK_MS, now: () => clock.now(), signal: over.signal }
-      const following: Promise<void> = followStep(start, place)
+      const following: Promise<void> = runner()
+        .then((program) => followStep(start, { ...place, runner: program }))
         .catch((error: unknown) => log.error('a step could not be followed', { ...start.place, error: String(error) }))
         .finally(() => under.delete(following))
       under.add(following)
@@ -121,9 +132,14 @@ function equipContainer(parts: Parts, cwd: string, engine: ContainerEngine, orde
   return { code: { exec, cwd, container: { kill: [command, 'kill', id] } }, ...own }
 }
 
-async function loadProject(root: string, settings: Settings) {
+async function loadProject(root: string, settings: Settings, runner: URL) {
   const { openProjectSteps } = await import('../modules/project-steps.ts')
-  return openProjectSteps(root, settings)
+  return openProjectSteps(root, settings, runner)
+}
+
+async function loadRunner(folder: string): Promise<URL> {
+  const { bundleRunner } = await import('../modules/step-runner.ts')
+  return await bundleRunner(folder)
 }
 
 type Project = Awaited<ReturnType<typeof loadProject>>
