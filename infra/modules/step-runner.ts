@@ -8,7 +8,7 @@ import { sha256 } from '../../shared/text/hash.ts'
 
 /**
  * The program of a step's process in one file, as AWS has it: a process starts with it in less than half of the time that
- * its sources take. It is kept in `folder` under its hash.
+ * its sources take. It is kept below `folder` by its hash.
  */
 export async function bundleRunner(folder: string): Promise<URL> {
   const { outputFiles } = await build({
@@ -21,12 +21,14 @@ export async function bundleRunner(folder: string): Promise<URL> {
     logLevel: 'silent',
   })
   const text = outputFiles.map((file) => file.text).join('')
-  const file = join(folder, `run-step-${sha256(text).slice(0, 16)}.mjs`)
+  // By its name its frames are known, which are left out of what is told of an error.
+  const own = join(folder, `runner-${sha256(text).slice(0, 16)}`)
+  const file = join(own, 'run-step.mjs')
   if (!existsSync(file)) {
-    await mkdir(folder, { recursive: true })
-    const own = `${file}.${process.pid}.new`
-    await writeFile(own, text)
-    await rename(own, file)
+    await mkdir(own, { recursive: true })
+    const unfinished = `${file}.${process.pid}.new`
+    await writeFile(unfinished, text)
+    await rename(unfinished, file)
   }
   return pathToFileURL(file)
 }
