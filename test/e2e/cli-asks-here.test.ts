@@ -157,7 +157,9 @@ describe.skipIf(noTerminal() !== undefined)('a run in the foreground, on a termi
   })
 })
 
-test('--quiet prints several values as one JSON object, and tells a run that failed on stderr', async () => {
+test('--quiet prints several values as one JSON object, and tells a run that failed on stderr', {
+  tags: ['thorough'],
+}, async () => {
   const both = await sluice(['run', 'start', 'dags/note.yaml', '--quiet', '--yes'], { cwd: project(TWICE) })
   expect(JSON.parse(both.out)).toEqual({ one: { text: '1' }, two: { text: '2' } })
   const failing = TWICE.replace(`'"1"'`, '\'$error("no")\'')

@@ -170,7 +170,7 @@ describe('an evaluation of many items and two variants', { timeout: 300_000 }, (
 })
 
 describe('the shipped evaluation', { timeout: 120_000 }, () => {
-  test('runs as it is, in a folder without settings, and its thresholds hold', async () => {
+  test('runs as it is, in a folder without settings, and its thresholds hold', { tags: ['thorough'] }, async () => {
     const empty = mkdtempSync(join(tmpdir(), 'sluice-eval-shipped-'))
     cpSync(fileURLToPath(new URL('../../evals', import.meta.url)), join(empty, 'evals'), { recursive: true })
     const done = await spawnSluice(['eval', 'run', '--json'], { cwd: empty })

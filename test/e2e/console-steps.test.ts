@@ -44,7 +44,9 @@ describe.skipIf(chromium === undefined)('the panel of a block that runs a step',
     rmSync(project, { recursive: true, force: true })
   })
 
-  test('shows how far it is while it works, then the end of its log and a link to the whole', async () => {
+  test('shows how far it is while it works, then the end of its log and a link to the whole', {
+    tags: ['thorough'],
+  }, async () => {
     const handler = './steps/work.ts'
     const work = { id: 'work', mode: 'deterministic', inputs: { text: 'string' }, deterministic: { handler } }
     const runId = await place.start({ name: 'steps', blocks: [work] }, { inputs: { text: 'any' } })

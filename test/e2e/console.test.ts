@@ -133,7 +133,7 @@ describe.skipIf(chromium === undefined)('the console, in Chromium', () => {
     expect(page.url()).toMatch(/#\/runs\/run_[0-9a-z]{26}\/graph\?block=/)
   })
 
-  test('the replay slider shows the graph as it was at any event', async () => {
+  test('the replay slider shows the graph as it was at any event', { tags: ['thorough'] }, async () => {
     const id = await start('replayed')
     await waits(id)
     const page = await open(`#/runs/${id}/graph`)

@@ -87,7 +87,7 @@ describe('without a server', () => {
     expect(JSON.parse((await made.run('run', 'graph', id, '--json')).out).nodes).toHaveLength(1)
   })
 
-  test('no run goes on while somebody looks', async () => {
+  test('no run goes on while somebody looks', { tags: ['thorough'] }, async () => {
     const { made, id, events } = await withWaiting()
     const look = await made.run('run', 'status', id)
     expect(look).toMatchObject({ code: 0, err: '', out: expect.stringMatching(/\? write +approval/) })
@@ -140,7 +140,9 @@ describe('while a server is open on the folder', () => {
     await place.stop('SIGTERM')
   })
 
-  test('a run in the foreground elsewhere is looked at, and nothing is started in its place', async () => {
+  test('a run in the foreground elsewhere is looked at, and nothing is started in its place', {
+    tags: ['thorough'],
+  }, async () => {
     const made = project()
     const child = spawn(process.execPath, [BIN, 'run', 'start', 'dags/ask.yaml'], {
       ...{ cwd: made.cwd, stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, SLUICE_URL: '' } },

@@ -147,7 +147,7 @@ test('new settings open the place again, and its runs go on', async () => {
   await expect.poll(() => run('run', 'status', id), { timeout: 60_000 }).toMatch(/✓ second +completed/)
 })
 
-test('--rerun starts the last run again from the first block that changed', async () => {
+test('--rerun starts the last run again from the first block that changed', { tags: ['thorough'] }, async () => {
   write('dags/note.yaml', NOTE)
   write('steps/write.ts', STEP('one'))
   await dev(['--rerun'])
