@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { mkdir, rename, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import { RUNNER } from '../../functions/steps/step-process.ts'
@@ -11,8 +11,11 @@ import { sha256 } from '../../shared/text/hash.ts'
  * its sources take. It is kept below `folder` by its hash.
  */
 export async function bundleRunner(folder: string): Promise<URL> {
+  const source = fileURLToPath(RUNNER)
   const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(RUNNER)],
+    entryPoints: [source],
+    // Not the working folder, which may be gone.
+    absWorkingDir: dirname(source),
     bundle: true,
     platform: 'node',
     format: 'esm',

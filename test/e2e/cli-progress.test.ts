@@ -36,18 +36,17 @@ const OUTLINE = `blocks:
   - { id: outline, outputs: { text: string }, agent: { provider: local, model: outline, prompt: Say what a gate is. } }
 `
 
-/** Blocks, one after the other. */
-const chained = (length: number) =>
-  JSON.stringify({
-    name: 'many',
-    blocks: Array.from({ length }, (_, i) => ({
-      id: `b${i}`,
-      mode: 'deterministic',
-      ...(i > 0 && { inputs: { n: { from: `b${i - 1}.n` } } }),
-      outputs: { n: 'number' },
-      deterministic: { handler: 'transform', config: { expression: String(i) } },
-    })),
+/** Blocks, one after the other; the one in the middle takes a second, in which a window shows what came and what comes. */
+const chained = (length: number) => {
+  const middle = length / 2
+  const blocks = Array.from({ length }, (_, i) => {
+    const after = i === 0 ? {} : { depends: `b${i - 1}.succeeded` }
+    if (i === middle) return { id: `b${i}`, mode: 'wait', ...after, wait: { for: '1s' } }
+    const deterministic = { handler: 'transform', config: { expression: String(i) } }
+    return { id: `b${i}`, mode: 'deterministic', ...after, outputs: { n: 'number' }, deterministic }
   })
+  return JSON.stringify({ name: 'many', blocks })
+}
 
 beforeAll(async () => {
   project = await projectFolder()
