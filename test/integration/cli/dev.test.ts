@@ -180,7 +180,7 @@ test('--rerun keeps nothing where the first block changed, and stops a run that 
 
 test('settings that are bad at the start open nothing, and the place opens once they are mended', async () => {
   write('sluice.yaml', 'version: 1\nsafty: {}\n')
-  await dev([], /sluice\.yaml:2:\d+ [^]*1 problem\. Nothing runs before they are mended\./)
+  await dev([], /sluice\.yaml:2:\d+ .*1 problem\. Nothing runs before they are mended\./s)
   write('sluice.yaml', 'version: 1\n')
   await says(/are checked and taken as they are saved/)
   // A folder that is new, with what stands in it; a log, which may be what is said here, is no save.
