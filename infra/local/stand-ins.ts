@@ -17,6 +17,7 @@ export interface CallPlace {
   report(report: StepReport): Promise<boolean>
   readonly clock: Clock
   readonly look_ms: number
+  /** The program of a step's process. */
   readonly runner: URL
 }
 

@@ -22,6 +22,7 @@ const LATER: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   approvals: { closed_at: 'TEXT' },
 }
 
+/** As a new table is made with them. */
 const laterOf = (table: string) =>
   Object.entries(LATER[table] ?? {})
     .map((column) => column.join(' '))
@@ -34,8 +35,8 @@ const laterOf = (table: string) =>
  * projection (from `projected` on) share a row: every page a commit touches costs about 7 microseconds. `head_maps` has
  * what few runs have: bounce modules, children, and an `items` row for each foreach block whose items are open; item
  * lanes are lanes `<block>.<i>`. What `runs` and `approvals` were first made without, the ledger, the closed hash chain and
- * the inbox, `addColumns` adds to an older file. The three views carry the names that other systems
- * use, for people who look into the file; nothing in Sluice reads them.
+ * the inbox, `addColumns` adds to an older file. The three views carry the names that other systems use, for people who
+ * look into the file; nothing in Sluice reads them.
  */
 export const SCHEMA = `
 CREATE TABLE IF NOT EXISTS runs (
