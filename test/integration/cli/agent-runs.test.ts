@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type Started, sluice, startSluice } from '../../e2e/run-cli.ts'
 import type { ProviderServer } from '../../emulators/provider-server.ts'
 import { calls, startScriptedModel } from '../../emulators/scripted-model.ts'
@@ -52,14 +52,22 @@ test('an agent is read a line a call, its calls are named, chosen and answered, 
   const id = /run_[0-9a-z]{26}/.exec(begun)?.[0] ?? ''
   let status = ''
   const questionOf = (call: number) => new RegExp(`--approval (apr_\\w+_i${call}a1)`).exec(status)?.[1] ?? ''
-  // The two ask while the first is still made, and the lines come of two reads: all agree once it is done.
-  const settled = () => questionOf(2) !== '' && questionOf(3) !== '' && /3 calls[\s\S]*✓ 1\.1/.test(status)
-  while (!settled()) status = (await run('run', 'status', id)).out
-  expect(status).toMatch(/act +running +1 turn, 3 calls \(2 wait for a person\)/)
-  expect(status).toMatch(/✓ 1\.1 artifact\.write \{"name":"free\.md","text":"First\."\} completed \(\d+ ms\) → /)
-  expect(status).toMatch(/\? 1\.2 artifact\.write .* waits for a person/)
+  // The two ask while the first is still made, and the lines come of several reads: all agree in the end.
+  const lines = [
+    /act +running +1 turn, 3 calls \(2 wait for a person\)/,
+    /✓ 1\.1 artifact\.write \{"name":"free\.md","text":"First\."\} completed \(\d+ ms\) → /,
+    /\? 1\.2 artifact\.write .* waits for a person/,
+    /Call 2 of turn 1 \(artifact\.write\) of block act waits for approval/,
+    /--approval apr_\w+_i3a1/,
+  ]
+  await vi.waitFor(
+    async () => {
+      status = (await run('run', 'status', id)).out
+      for (const line of lines) expect(status).toMatch(line)
+    },
+    { timeout: 60_000, interval: 100 },
+  )
   const [second, third] = [questionOf(2), questionOf(3)]
-  expect(status).toContain('Call 2 of turn 1 (artifact.write) of block act waits for approval')
   expect((await run('run', 'approve', id, '--yes')).err).toContain('2 are pending')
 
   const inbox = (await run('approvals', 'list')).out
