@@ -1,3 +1,5 @@
+import type { Head } from '../../shared/runs/head.ts'
+import type { RunKey } from '../../shared/runs/run-store.ts'
 import { callRoute } from './call-route.ts'
 import type { System } from './system.ts'
 
@@ -11,6 +13,17 @@ export async function releaseStarts(system: System, tenant: string): Promise<voi
   for (let left = MOST_ASKED; left > 0; left -= 1) {
     const reply = await callRoute(system, 'release-starts', { tenant, params: {}, body: {} })
     if (reply?.status === 200) return
+    await system.sim.scheduler.delay(60_000)
+  }
+}
+
+/** Looks each minute as long as a run goes on. */
+export async function releaseOnceOneWaits(system: System, tenant: string): Promise<void> {
+  for (;;) {
+    const heads = await headsOf(system, tenant)
+    const live = heads.filter((head) => head?.state === 'running')
+    if (live.length === 0) return
+    if (live.some((head) => head?.queued === true)) return releaseStarts(system, tenant)
     await system.sim.scheduler.delay(60_000)
   }
 }
@@ -31,8 +44,15 @@ export async function stopEverything(system: System, tenant: string, hold: boole
   if (left.length > 0) system.sim.violate(35, `still active after stop-all: ${left.join(', ')}`)
 }
 
-async function activeRuns({ raw, runs }: System, tenant: string): Promise<readonly string[]> {
-  const keys = [...runs.values()].filter((key) => key.tenant === tenant)
-  const heads = await Promise.all(keys.map((key) => raw.head(key, [])))
-  return keys.flatMap(({ run_id }, i) => (heads[i]?.state === 'running' ? [run_id] : []))
+async function activeRuns(system: System, tenant: string): Promise<readonly string[]> {
+  const heads = await headsOf(system, tenant)
+  return keysOf(system, tenant).flatMap(({ run_id }, i) => (heads[i]?.state === 'running' ? [run_id] : []))
+}
+
+function headsOf(system: System, tenant: string): Promise<readonly (Head | undefined)[]> {
+  return Promise.all(keysOf(system, tenant).map((key) => system.raw.head(key, [])))
+}
+
+function keysOf({ runs }: System, tenant: string): readonly RunKey[] {
+  return [...runs.values()].filter((key) => key.tenant === tenant)
 }

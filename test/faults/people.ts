@@ -3,7 +3,7 @@ import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { Act, ActKind } from './acts.ts'
 import { callRoute, type Reply } from './call-route.ts'
 import { decide } from './decide.ts'
-import { LONGEST_HOLD_MS, releaseStarts, stopEverything } from './hold-starts.ts'
+import { LONGEST_HOLD_MS, releaseOnceOneWaits, releaseStarts, stopEverything } from './hold-starts.ts'
 import { ask, know } from './knowledge.ts'
 import { pivotAtOnce } from './pivot-at-once.ts'
 import type { SimulatedRun } from './plan-runs.ts'
@@ -376,13 +376,14 @@ async function startUntilAnswered(
 
 /**
  * Stops everything; who holds the starts too mostly releases them after a while, and always where there is a queue: what
- * waits there waits for that.
+ * waits there waits for that. Else only once some run waits: one that takes the place of another.
  */
 async function stopAll(scene: Scene, { dice }: Act, run: SimulatedRun): Promise<void> {
+  const { safety } = scene.scenario
   const holds = dice[0] < 0.6
   await stopEverything(scene.system, run.tenant, holds)
-  const queues = scene.scenario.safety.queue === true
-  if (!holds || (dice[1] < 0.3 && !queues)) return
+  if (!holds) return
+  if (dice[1] < 0.3 && safety.queue !== true) return releaseOnceOneWaits(scene.system, run.tenant)
   await scene.system.sim.scheduler.delay(dice[2] * LONGEST_HOLD_MS)
   await releaseStarts(scene.system, run.tenant)
 }
