@@ -10,10 +10,11 @@ export interface Counts {
 const WANTED = 20
 
 /**
- * Keys are read by adapters; spans leave when the handler has answered, and nobody waits for them; what the isolate works
- * out is answered in the same thread (docs/faults.md).
+ * Keys are read by adapters; spans, and words of a model as they come, leave by the way, and nobody waits for them; what
+ * the isolate works out is answered in the same thread; the code of a project is not simulated, only what is called of it
+ * (docs/faults.md).
  */
-const NO_POINTS: ReadonlySet<string> = new Set(['secrets', 'telemetry', 'isolate'])
+const NO_POINTS: ReadonlySet<string> = new Set(['secrets', 'telemetry', 'live', 'isolate', 'modules'])
 /**
  * A graph that takes minutes to index; what only looks and moves no run: health, the anchors of a finished run, and whether
  * the token behind a decision that a retry takes over is still there.
@@ -27,6 +28,11 @@ const NOT_SIMULATED = new Set([
   ...['open-step', 'open-wait'].flatMap((name) => ['http', 'providers', 'shell'].map((port) => `${name}/${port}`)),
   // A wait takes no slot: only a gate in front of it that asks a provider would wait for one.
   'open-wait/waker',
+  // Who starts and waits for the end looks as a stream does.
+  'start-run/waker',
+  ...['open-child/steps', 'open-step/tokens'],
+  // Tools that look into the graph move nothing, and `services` gives a key; the research chain's own looks are simulated.
+  ...['graph', 'search', 'services'].map((port) => `run-block/${port}`),
 ])
 
 export function addCounts(

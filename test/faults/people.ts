@@ -295,7 +295,7 @@ const READS: readonly (readonly [name: string, more: (run: SimulatedRun, block_i
   ['get-run-graph', () => ({})],
   ['get-context', () => ({})],
   ['get-outputs', (_run, block_id) => ({ params: { block_id } })],
-  ['get-outputs', (_run, block_id) => ({ params: { block_id } })],
+  ['get-transcript', (_run, block_id) => ({ params: { block_id } })],
   ['list-artifacts', () => ({})],
   ['get-artifact', () => ({ params: { name: 'note.txt' } })],
   ['verify-run', () => ({})],
