@@ -84,9 +84,11 @@ export function nameInvocationInLog({ log, telemetry }: Pick<World, 'log' | 'tel
 }
 
 function known(facts: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const kept = Object.entries(facts).flatMap(([key, value]) => {
-    if (typeof value === 'string') return [[key, value.slice(0, MOST_TEXT)]]
-    return typeof value === 'number' ? [[key, value]] : []
-  })
-  return Object.fromEntries(kept)
+  const kept: Record<string, unknown> = {}
+  for (const key of Object.keys(facts)) {
+    const value = facts[key]
+    if (typeof value === 'string') kept[key] = value.slice(0, MOST_TEXT)
+    else if (typeof value === 'number') kept[key] = value
+  }
+  return kept
 }

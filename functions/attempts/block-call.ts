@@ -197,8 +197,8 @@ export function wasStoppedInEarlierPass({ lane, raw_lane }: BlockCall): boolean 
 }
 
 /** Why a block whose upstreams have ended is skipped, as HEAD says; undefined when it may go on. */
-export function whySkipped({ block, head, ...places }: BlockCall): EventData<'block:skipped'> | undefined {
-  return upstreamSkipReason(block, (id) => blockOutcome(places, head, id))
+export function whySkipped(call: BlockCall): EventData<'block:skipped'> | undefined {
+  return upstreamSkipReason(call.block, (id) => blockOutcome(call, call.head, id))
 }
 
 /**

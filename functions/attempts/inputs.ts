@@ -90,9 +90,10 @@ interface Approved {
  */
 async function approvedInputs(call: BlockCall): Promise<Approved> {
   const { world, run, block, head, epoch } = call
+  if (block.approval === undefined) return { inputs: undefined, edits: {} }
   const id = approvalId(run.run_id, block.index, epoch)
   const approval = head.approvals[id]
-  if (block.approval === undefined || approval === undefined) return { inputs: undefined, edits: {} }
+  if (approval === undefined) return { inputs: undefined, edits: {} }
   const edits = await approvedEdits(call)
   const { inputs_ref, digest } = (await world.runs.approval(run, id)) ?? {}
   if (inputs_ref === undefined || digest !== approval.digest) return { inputs: undefined, edits }

@@ -47,11 +47,13 @@ export function judgeBlock(
   known: readonly Verdict[] = [],
 ): Promise<Judged> {
   const uses = phase === 'pre' ? call.block.pre_gates : call.block.post_gates
-  const judge = (signal: AbortSignal) => judgeUses(call, uses, { phase, attempt, facts, known, signal })
-  return uses.length === 0 ? judge(NEVER) : whileRunning(call, judge)
+  if (uses.length === 0) return Promise.resolve(nothingToJudge(call, phase, known))
+  return whileRunning(call, (signal) => judgeUses(call, uses, { phase, attempt, facts, known, signal }))
 }
 
-const NEVER = new AbortController().signal
+function nothingToJudge({ block }: BlockCall, phase: 'pre' | 'post', known: readonly Verdict[]): Judged {
+  return { verdicts: known, composed: composeVerdicts([], known, block.gate_composition[phase]), events: [] }
+}
 
 interface Side {
   readonly phase: 'pre' | 'post'
@@ -72,7 +74,7 @@ async function judgeUses(
   const events: NewEvent[] = []
   const before = new Set(known.map(({ name }) => name))
   const own = { ...facts, inputs: ownValues(call.dag, block, facts.inputs), at }
-  const seen = uses.length === 0 ? own : await withFileTexts(block, own, objectReader(call))
+  const seen = await withFileTexts(block, own, objectReader(call))
   const counted: GateUse[] = []
   const composed = (of: readonly GateUse[] = counted) => composeVerdicts(of, verdicts, block.gate_composition[phase])
   for (const use of uses) {

@@ -62,7 +62,10 @@ export function openCountedStorage<W extends Storing>(given: W, run: RunKey, blo
   return {
     given,
     world,
-    bounded: over<W, Storing>(world, { objects: over(given.objects, { put: putBounded }) }),
+    // Few ask for it.
+    get bounded() {
+      return over<W, Storing>(world, { objects: over(given.objects, { put: putBounded }) })
+    },
     requireRoom,
     stored: (bytes) => count(tally, bytes),
     seen({ stored_bytes }) {

@@ -1,5 +1,4 @@
-import { type Dirent, readdirSync } from 'node:fs'
-import { readFile, stat } from 'node:fs/promises'
+import { type Dirent, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Fault } from '../../shared/errors.ts'
 import type { Documents } from '../../shared/world.ts'
@@ -16,7 +15,7 @@ export function createDocuments(dirs: readonly string[], exampleDir: string): Do
     async read(name, from) {
       for (const dir of dirsOf(from)) {
         const file = filesOf(dir).find((candidate) => nameOf(candidate) === name)
-        if (file !== undefined) return await readDocument(join(dir, file))
+        if (file !== undefined) return readDocument(join(dir, file))
       }
       return undefined
     },
@@ -46,11 +45,12 @@ function nameOf(file: string): string {
   return file.replace(/\.ya?ml$/, '')
 }
 
-async function readDocument(path: string): Promise<string> {
-  const { size } = await stat(path)
+/** Not beside the event loop: a small file is here sooner than another thread has heard of it. */
+function readDocument(path: string): string {
+  const { size } = statSync(path)
   if (size > MAX_FILE_BYTES) {
     const message = `Cannot read document "${path}": it has ${size} bytes, at most ${MAX_FILE_BYTES} are allowed.`
     throw new Fault('InvalidInput', 'document_too_large', message, { status: 413 })
   }
-  return await readFile(path, 'utf8')
+  return readFileSync(path, 'utf8')
 }

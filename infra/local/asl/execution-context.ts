@@ -302,12 +302,15 @@ interface Alarms {
   clear(): void
 }
 
+/** Without a reason of its own, an abort makes one with a stack. */
+const OTHER_TIME = 'another alarm comes first, or none'
+
 export function createAlarms(clock: Clock): Alarms {
   const heap: Alarm[] = []
   let armed: { readonly at: number; readonly controller: AbortController } | undefined
 
   const disarm = (): void => {
-    armed?.controller.abort()
+    armed?.controller.abort(OTHER_TIME)
     armed = undefined
   }
   const arm = (): void => {
