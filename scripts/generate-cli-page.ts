@@ -29,7 +29,7 @@ try {
   const place = await startPlace()
   const printed = await runSteps({ cwd: project, env: { ...env, SLUICE_URL: place.url } }).finally(place.stop)
   const session = openSession()
-  const tree = commandTree({ ...session, settings: { ...session.settings, command: 'sluice' } })
+  const tree = await commandTree({ ...session, settings: { ...session.settings, command: 'sluice' } })
   writeFileSync(PAGE, renderCliPage(tree, printed, normaliser(folder, new URL(place.url).port)))
   const failed = printed.filter(({ out }) => /which is a bug|\[usage\]/.test(out))
   for (const { line, out } of failed) process.stderr.write(`sluice ${line}\n${out}`)

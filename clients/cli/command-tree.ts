@@ -1,59 +1,63 @@
 import { Command } from 'commander'
 import about from '../../package.json' with { type: 'json' }
 import { suggest } from '../../shared/text/wording.ts'
-import { addApprovals } from './approvals/approval-commands.ts'
-import { addDeploy, addDestroy, addLogs } from './aws/deployment-commands.ts'
-import { addTest } from './cases/test-commands.ts'
-import { addDev } from './dev/dev-command.ts'
-import { addCompile, addPlan, addSchema, addValidate } from './documents/document-commands.ts'
-import { addGates } from './documents/gate-commands.ts'
-import { addEval } from './eval/eval-commands.ts'
-import { addGoal } from './goal/goal-commands.ts'
-import { addGraph } from './graph/graph-commands.ts'
 import { addCommandHelp } from './help/command-help.ts'
-import { addCompletion } from './help/completion.ts'
-import { addMcp } from './mcp/mcp-command.ts'
-import { addConsole } from './place/console.ts'
-import { addDoctor } from './place/doctor.ts'
-import { findLogin } from './place/local-login.ts'
-import { findProjectPlace, type ProjectPlace } from './place/project-place.ts'
-import { addSlack } from './place/slack-commands.ts'
-import { addStart } from './place/start.ts'
-import { addToken } from './place/token-commands.ts'
-import { addWebhooks } from './place/webhook-commands.ts'
-import { addInit, addNew } from './project/project-commands.ts'
-import { addResearch } from './research/research-commands.ts'
-import { addRun } from './run/run-commands.ts'
-import { addEvent } from './run/send-event.ts'
-import { takeShortIds } from './run/whole-ids.ts'
-import { chooseTarget } from './server/api.ts'
-import { onlyReads, type TargetOptions } from './terminal/options.ts'
 import { type Refused, usageError } from './terminal/refused.ts'
 import type { Session } from './terminal/session.ts'
 
 /** Every command of `sluice`, with its help: nothing runs before it is parsed, and `before` runs before it does. */
-export function commandTree(session: Session, before = prepare): Command {
-  const sluice = new Command('sluice')
-    .description('Gated DAG runs of AI-agent work, here and on AWS.')
-    .version(about.version)
-    .configureOutput({ getOutHelpWidth: width, getErrHelpWidth: width })
-    .showHelpAfterError('(--help shows what is allowed)')
-    .addHelpText('after', EXIT_CODES)
-    // `graph` has options of its own and commands that have them too: what follows a command's name is that command's.
-    .enablePositionalOptions()
-    .exitOverride()
-    .hook('preAction', (_sluice, command) => before(session, command))
-  addPlaceCommands(sluice, session)
-  addRun(sluice, session)
-  addApprovals(sluice, session)
-  addEvent(sluice, session)
-  addDocumentCommands(sluice, session)
-  addGates(sluice, session)
-  addEval(sluice, session)
-  addResearch(sluice, session)
+export async function commandTree(session: Session, before: Before = prepare): Promise<Command> {
+  return await treeOf(session, COMMANDS, before)
+}
+
+/**
+ * As much of that tree as one command line needs, without `node` and `sluice`: one that begins with a command gets that
+ * command, one that asks for the list of them only what the list says.
+ */
+export async function treeFor(session: Session, line: readonly string[]): Promise<Command> {
+  const [first = '--help', ...others] = line
+  if (others.length === 0 && LIST.includes(first)) return listOnly()
+  const named = COMMANDS.filter(({ name }) => name === first)
+  return await treeOf(session, named.length === 0 ? COMMANDS : named, prepare)
+}
+
+type Before = (session: Session, command: Command) => Promise<void> | void
+
+async function treeOf(session: Session, rows: readonly Row[], before: Before): Promise<Command> {
+  const sluice = root().hook('preAction', (_sluice, command) => before(session, command))
+  for (const add of await Promise.all(rows.map((row) => row.add()))) add(sluice, session)
   addHelp(sluice)
   addCommandHelp(sluice, session.settings.command)
   return sluice
+}
+
+/** Lines that are about the whole: they show the list, or less. */
+const LIST: readonly string[] = ['help', '--help', '-h', '--version', '-V']
+
+/** What `sluice --help` shows: no command is loaded for it. */
+function listOnly(): Command {
+  const sluice = root()
+  const shown = new Map(COMMANDS.map(({ name, takes }) => [name, takes === undefined ? name : `${name} ${takes}`]))
+  for (const { name, is } of COMMANDS) sluice.command(name).description(is)
+  addHelp(sluice)
+  const usual = sluice.createHelp()
+  return sluice.configureHelp({
+    subcommandTerm: (command) => shown.get(command.name()) ?? usual.subcommandTerm(command),
+  })
+}
+
+function root(): Command {
+  return (
+    new Command('sluice')
+      .description('Gated DAG runs of AI-agent work, here and on AWS.')
+      .version(about.version)
+      .configureOutput({ getOutHelpWidth: width, getErrHelpWidth: width })
+      .showHelpAfterError('(--help shows what is allowed)')
+      .addHelpText('after', EXIT_CODES)
+      // `graph` has options of its own and commands that have them too: what follows a command's name is that command's.
+      .enablePositionalOptions()
+      .exitOverride()
+  )
 }
 
 /** Lines longer than this are hard to read, however wide the window. */
@@ -76,83 +80,177 @@ blocked, 4 an answer has unsupported sentences, 100 a check failed,
 /** Before a command that talks to a server: which one, and which runs are meant. */
 async function prepare(session: Session, command: Command): Promise<void> {
   if (!command.options.some(({ long }) => long === '--stack')) return
+  const { prepareTarget } = await import('./server/prepare-target.ts')
   await prepareTarget(session, command)
-  await takeShortIds(session, command)
+}
+
+interface Row {
+  readonly name: string
+  /** What follows the name in the list. */
+  readonly takes?: string
+  readonly is: string
+  /** Adds the command, and what else comes with it that the list does not show. */
+  add(): Promise<(parent: Command, session: Session) => void>
 }
 
 /**
- * Before a command that talks to a server: a deployment named by --stack, or one whose address is API Gateway's and that
- * no token opens, is called with the AWS credentials of the caller; nothing of AWS is loaded otherwise. A place of this
- * user's that asks for a login gets it.
+ * The commands in the order of the list, in the words they have for themselves (a test compares the two), so that nothing of
+ * them is loaded before a line names one. Where Sluice runs and what it is connected to; runs and what they ask;
+ * documents and contracts, which need no server.
  */
-async function prepareTarget(session: Session, command: Command): Promise<void> {
-  const options = command.opts<Writable>()
-  const { stack, url: given, profile, region } = options
-  // Commands that pass their other options on, as a filter of the server, must not pass these.
-  for (const name of ['stack', 'profile', 'region'] as const) delete options[name]
-  if (stack !== undefined && given !== undefined)
-    throw usageError('Cannot use --stack and --url together: one says where.')
-  const url = given ?? session.settings.url
-  const named = [stack, profile, region].some((option) => option !== undefined)
-  if (!named && !isGateway(session, url)) return await prepareLocal(session, command, url)
-  const { openSignedTarget } = await import('./aws/signed-target.ts')
-  session.signed = await openSignedTarget({ stack, url, profile, region })
-}
-
-function isGateway({ settings }: Session, url: string | undefined): boolean {
-  return url !== undefined && settings.token === undefined && GATEWAY_HOST.test(url)
-}
-
-async function prepareLocal(session: Session, command: Command, url: string | undefined): Promise<void> {
-  const place = await findProjectPlace()
-  session.place = place
-  const login = findLogin(url ?? place.url, place.dataDir)
-  if (login !== undefined) session.login = login
-  if (url === undefined && onlyReads(command)) await openFolder(session, place)
-}
-
-/** Without a server a command that only reads has the data folder itself. */
-async function openFolder(session: Session, place: ProjectPlace): Promise<void> {
-  const { openReadingPlace } = await import('./place/reading-place.ts')
-  const reading = await openReadingPlace(session, chooseTarget(session), place)
-  if (reading !== undefined) session.reading = reading
-}
-
-type Writable = { -readonly [Name in keyof TargetOptions]: TargetOptions[Name] }
-
-const GATEWAY_HOST = /^https:\/\/[a-z0-9]+\.execute-api\./
-
-/** The commands about where Sluice runs and what it is connected to. */
-function addPlaceCommands(parent: Command, session: Session): void {
-  for (const add of [
-    addInit,
-    addNew,
-    addStart,
-    addDev,
-    addConsole,
-    addDoctor,
-    addCompletion,
-    addConnectCommands,
-    addMcp,
-    addStageCommands,
-  ])
-    add(parent, session)
-}
-
-/** The commands about documents and goal contracts; none needs a server. */
-function addDocumentCommands(parent: Command, session: Session): void {
-  for (const add of [addValidate, addTest, addCompile, addPlan, addGraph, addSchema, addGoal]) add(parent, session)
-}
-
-/** The commands about who Sluice talks to, and who may call it. */
-function addConnectCommands(parent: Command, session: Session): void {
-  for (const add of [addSlack, addWebhooks, addToken]) add(parent, session)
-}
-
-/** The commands about a deployment itself: they talk to AWS, not to our API. */
-function addStageCommands(parent: Command, session: Session): void {
-  for (const add of [addDeploy, addDestroy, addLogs]) add(parent, session)
-}
+const COMMANDS: readonly Row[] = [
+  {
+    name: 'init',
+    takes: '[options] [folder]',
+    is: 'write a project: a DAG that runs offline, a step, a gate, cases, an evaluation, settings, schemas, CI',
+    add: async () => (await import('./project/project-commands.ts')).addInit,
+  },
+  {
+    name: 'new',
+    is: 'begin a DAG or a gate, valid from the first line',
+    add: async () => (await import('./project/project-commands.ts')).addNew,
+  },
+  {
+    name: 'start',
+    takes: '[options]',
+    is: 'start the local place: API and console on 127.0.0.1; runs of the data folder go on',
+    add: async () => (await import('./place/start.ts')).addStart,
+  },
+  {
+    name: 'dev',
+    takes: '[options]',
+    is: 'start the local place, and check and reload documents, steps, gates and settings as they are saved',
+    add: async () => (await import('./dev/dev-command.ts')).addDev,
+  },
+  {
+    name: 'console',
+    takes: '[options]',
+    is: 'the console in a browser: of the local place, or of a deployment',
+    add: async () => (await import('./place/console.ts')).addConsole,
+  },
+  {
+    name: 'doctor',
+    takes: '[options]',
+    is: 'check Node, packages, settings, folders, server, console, providers and Slack',
+    add: async () => (await import('./place/doctor.ts')).addDoctor,
+  },
+  {
+    name: 'completion',
+    takes: '<shell>',
+    is: 'print the script that lets Tab complete commands, options, files and run ids',
+    add: async () => (await import('./help/completion.ts')).addCompletion,
+  },
+  {
+    name: 'slack',
+    is: 'approvals in Slack (docs/slack.md)',
+    add: async () => (await import('./place/slack-commands.ts')).addSlack,
+  },
+  {
+    name: 'webhooks',
+    is: 'who is told of events over HTTP (docs/webhooks.md)',
+    add: async () => (await import('./place/webhook-commands.ts')).addWebhooks,
+  },
+  {
+    name: 'token',
+    is: 'bearer tokens: who may call the API (docs/tokens.md)',
+    add: async () => (await import('./place/token-commands.ts')).addToken,
+  },
+  {
+    name: 'mcp',
+    takes: '[options]',
+    is: 'serve the API as tools to an MCP client, on stdin and stdout',
+    add: async () => (await import('./mcp/mcp-command.ts')).addMcp,
+  },
+  {
+    name: 'deploy',
+    takes: '[options]',
+    is: 'deploy this project to AWS: shows what it makes, may do and costs, then asks',
+    add: async () => (await import('./aws/deployment-commands.ts')).addDeploy,
+  },
+  {
+    name: 'destroy',
+    takes: '[options]',
+    is: 'take a deployment down; its runs, objects and approvals stay unless --with-data',
+    add: async () => (await import('./aws/deployment-commands.ts')).addDestroy,
+  },
+  {
+    name: 'logs',
+    takes: '[options] <run-id>',
+    is: 'what the functions of a deployment logged about a run (CloudWatch)',
+    add: async () => (await import('./aws/deployment-commands.ts')).addLogs,
+  },
+  {
+    name: 'run',
+    is: 'start, watch, decide and stop runs',
+    add: async () => (await import('./run/run-commands.ts')).addRun,
+  },
+  {
+    name: 'approvals',
+    is: 'what people are asked over all runs',
+    add: async () => (await import('./approvals/approval-commands.ts')).addApprovals,
+  },
+  {
+    name: 'event',
+    is: 'say that something happened, to blocks that wait for it',
+    add: async () => (await import('./run/send-event.ts')).addEvent,
+  },
+  {
+    name: 'validate',
+    takes: '[options] [files...]',
+    is: 'check documents without a server; exit code 100 when one has errors',
+    add: async () => (await import('./documents/document-commands.ts')).addValidate,
+  },
+  {
+    name: 'test',
+    takes: '[options] [files...]',
+    is: 'play the cases of tests/*.yaml, offline and in virtual time; scripts stand for models',
+    add: async () => (await import('./cases/test-commands.ts')).addTest,
+  },
+  {
+    name: 'compile',
+    takes: '[options] <file>',
+    is: 'print the state machine of a document (ASL); a function stands in it as a placeholder',
+    add: async () => (await import('./documents/document-commands.ts')).addCompile,
+  },
+  {
+    name: 'plan',
+    takes: '[options] [file]',
+    is: 'say what runs of a document will do, without a server: time, states, joins, costs, limits',
+    add: async () => (await import('./documents/document-commands.ts')).addPlan,
+  },
+  {
+    name: 'graph',
+    takes: '[options] <file>',
+    is: 'draw a document, without a server; or the knowledge graph of one',
+    add: async () => (await import('./graph/graph-commands.ts')).addGraph,
+  },
+  {
+    name: 'schema',
+    takes: '[options]',
+    is: 'print the JSON Schema of a DAG document, for editors and other programs',
+    add: async () => (await import('./documents/document-commands.ts')).addSchema,
+  },
+  {
+    name: 'goal',
+    is: 'goal contracts and the two gates of completion, without a server',
+    add: async () => (await import('./goal/goal-commands.ts')).addGoal,
+  },
+  {
+    name: 'gates',
+    is: 'gate types, and checks without a server',
+    add: async () => (await import('./documents/gate-commands.ts')).addGates,
+  },
+  {
+    name: 'eval',
+    is: 'evaluations: a data set times variants of a document, counted and compared',
+    add: async () => (await import('./eval/eval-commands.ts')).addEval,
+  },
+  {
+    name: 'research',
+    is: 'ask the knowledge graph; payloads of the research chain',
+    add: async () => (await import('./research/research-commands.ts')).addResearch,
+  },
+]
 
 /** `sluice help run start`: the words of any command, however deep. */
 function addHelp(sluice: Command): void {

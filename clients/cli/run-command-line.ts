@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander'
-import { commandTree } from './command-tree.ts'
+import { treeFor } from './command-tree.ts'
 import { Refused, reasonLines } from './terminal/refused.ts'
 import { openSession, type Session } from './terminal/session.ts'
 
@@ -13,7 +13,8 @@ export async function runCommandLine(argv: readonly string[]): Promise<number> {
     const { stands_in } = session.settings
     // Every path of every command is meant from there, also those of the place it starts.
     if (stands_in !== undefined) process.chdir(stands_in)
-    await commandTree(session).parseAsync([...argv])
+    const tree = await treeFor(session, argv.slice(2))
+    await tree.parseAsync([...argv])
     return Number(process.exitCode ?? 0)
   } catch (error) {
     return exitCodeOf(error, command)

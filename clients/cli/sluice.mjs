@@ -3,10 +3,8 @@
 // types, what `npm run build` made of it. Both need Node 24; many machines have an older `node` on PATH. A checkout brings
 // Node 24 along; a project that did not install it gets it once, from npm, into npm's own cache. Plain JavaScript, so that
 // any Node >= 20 can read this far.
-import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import module, { createRequire } from 'node:module'
-import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
@@ -16,14 +14,23 @@ const root = dirname(dirname(here))
 const source = join(here, 'main.ts')
 const main = existsSync(source) ? source : join(root, 'dist', 'app', 'clients', 'cli', 'main.js')
 
-// Halves the start of this process and of the place it starts: what is stripped and compiled is kept beside the packages.
-const compiled = join(packagesFolder(), '.cache', 'sluice')
-process.env.NODE_COMPILE_CACHE ??= compiled
+if (/^(--version|-V)$/.test(process.argv.slice(2).join(' '))) sayVersion()
+else await start()
 
-if (Number(process.versions.node.split('.')[0]) >= 24) await runHere()
-else runOn(installedNode() ?? rememberedNode() ?? fetchedNode())
+async function start() {
+  // Halves the start of this process and of the place it starts: what is stripped and compiled is kept beside the packages.
+  const compiled = join(packagesFolder(), '.cache', 'sluice')
+  process.env.NODE_COMPILE_CACHE ??= compiled
+  if (Number(process.versions.node.split('.')[0]) >= 24) return await runHere(compiled)
+  await runOn(installedNode() ?? rememberedNode(compiled) ?? (await fetchedNode(compiled)))
+}
 
-async function runHere() {
+/** Needs no Node 24, no package and nothing of the program. */
+function sayVersion() {
+  process.stdout.write(`${JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version}\n`)
+}
+
+async function runHere(compiled) {
   module.enableCompileCache(compiled)
   await import(pathToFileURL(main).href)
 }
@@ -36,7 +43,9 @@ function packagesFolder() {
   }
 }
 
-function runOn(node) {
+async function runOn(node) {
+  const { spawn } = await import('node:child_process')
+  const { constants } = await import('node:os')
   // The channel tells main.ts when this process is gone, however it ended.
   const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
@@ -63,7 +72,7 @@ function installedNode() {
 }
 
 /** What an earlier start got, as long as it is there. */
-function rememberedNode() {
+function rememberedNode(compiled) {
   try {
     const file = readFileSync(join(compiled, 'node-24'), 'utf8')
     return existsSync(file) ? file : undefined
@@ -73,7 +82,7 @@ function rememberedNode() {
 }
 
 /** Node 24 from npm, as npx gets a program: its own cache keeps it, the project stays as it is. */
-function fetchedNode() {
+async function fetchedNode(compiled) {
   const node = platformNode()
   if (node === undefined) return noNode24('npm has none for this platform')
   const wanted = `${node.name}@${node.version}`
@@ -82,6 +91,7 @@ function fetchedNode() {
   )
   const ask = ['exec', '--yes', '--ignore-scripts', `--package=${wanted}`, '--', 'node', '-p', 'process.execPath']
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
+  const { spawnSync } = await import('node:child_process')
   const done = spawnSync(npm, ask, { encoding: 'utf8', shell: process.platform === 'win32' })
   const file = done.stdout?.trim() ?? ''
   if (done.status !== 0 || !existsSync(file) || !file.includes(node.name)) {

@@ -19,7 +19,7 @@ function leaves(command: Command, words: readonly string[] = []): readonly (read
   ]
 }
 
-const COMMANDS = leaves(commandTree(openSession()))
+const COMMANDS = leaves(await commandTree(openSession()))
 
 describe('docs/cli.md', () => {
   test('has a row and a section for every command, and for no other', () => {

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
-import * as z from 'zod'
 import type { SignedTarget } from '../aws/signed-target.ts'
 import type { LocalLogin, ReadingPlace } from '../place/local-login.ts'
 import type { ProjectPlace } from '../place/project-place.ts'
@@ -55,25 +54,25 @@ export function openSession(): Session {
   }
 }
 
-/** The only place the CLI reads the environment. */
-const EnvironmentSchema = z.object({
-  SLUICE_URL: z.url({ protocol: /^https?$/, error: 'SLUICE_URL must be an http or https URL' }).optional(),
-  SLUICE_TOKEN: z.string().min(1).optional(),
-  NO_COLOR: z.string().optional(),
-  FORCE_COLOR: z.string().optional(),
-  CI: z.string().optional(),
-  TERM: z.string().optional(),
-  SLUICE_LOG: z.enum(['info', 'error'], 'SLUICE_LOG must be info or error').optional(),
+/** What the CLI reads of the environment, which it does only here. Told by hand: a schema would be most of the start of `--help`. */
+interface Environment {
+  readonly SLUICE_URL?: string
+  readonly SLUICE_TOKEN?: string
+  readonly SLUICE_LOG?: string
+  readonly NO_COLOR?: string
+  readonly FORCE_COLOR?: string
+  readonly CI?: string
+  readonly TERM?: string
   /** What npm says to a script: `run` or `run-script`, and the script's name. */
-  npm_command: z.string().optional(),
-  npm_lifecycle_event: z.string().optional(),
+  readonly npm_command?: string
+  readonly npm_lifecycle_event?: string
   /** Where the person stood who called npm: it runs a script in the folder of the package. */
-  INIT_CWD: z.string().optional(),
+  readonly INIT_CWD?: string
   /** That package's package.json. */
-  npm_package_json: z.string().optional(),
+  readonly npm_package_json?: string
   /** And to what npx runs: `exec`, and the program's name in quotes. */
-  npm_lifecycle_script: z.string().optional(),
-})
+  readonly npm_lifecycle_script?: string
+}
 
 interface Settings {
   /** SLUICE_URL, where set. */
@@ -95,33 +94,45 @@ interface Settings {
 /** Empty variables count as not set, a bad one is exit code 2; NO_COLOR by its own rule: set and not empty (no-color.org). */
 export function readSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
   const present = Object.entries(environment).filter(([, value]) => value !== undefined && value !== '')
-  const parsed = EnvironmentSchema.safeParse(Object.fromEntries(present))
-  if (!parsed.success) throw usageError(`Cannot use the environment: ${parsed.error.issues[0]?.message}.`)
-  const read = parsed.data
+  const read: Environment = Object.fromEntries(present)
+  const { SLUICE_URL, SLUICE_TOKEN, SLUICE_LOG, INIT_CWD } = read
+  const url = SLUICE_URL === undefined ? undefined : readUrl(SLUICE_URL)
+  if (SLUICE_LOG !== undefined && !['info', 'error'].includes(SLUICE_LOG)) throw bad('SLUICE_LOG must be info or error')
   return {
-    ...(read.SLUICE_URL !== undefined && { url: read.SLUICE_URL }),
-    ...(read.SLUICE_TOKEN !== undefined && { token: read.SLUICE_TOKEN }),
+    ...(url !== undefined && { url }),
+    ...(SLUICE_TOKEN !== undefined && { token: SLUICE_TOKEN }),
     ...colorOf(read),
     cursor: read.TERM !== 'dumb' && (read.CI === undefined || read.CI === 'false'),
-    logs: read.SLUICE_LOG === 'info',
-    ...(isOwnScript(read) && read.INIT_CWD !== undefined && { stands_in: read.INIT_CWD }),
+    logs: SLUICE_LOG === 'info',
+    ...(isOwnScript(read) && INIT_CWD !== undefined && { stands_in: INIT_CWD }),
     command: isNpmScript(read) ? npmCommand(read) : isNpx(read) ? 'npx sluice' : 'sluice',
   }
 }
 
+/** Without what a URL parser leaves out by itself. */
+function readUrl(given: string): string {
+  const url = given.trim().replace(/[\t\n\r]/g, '')
+  if (/^https?:\/\//i.test(url) && URL.canParse(url)) return url
+  throw bad('SLUICE_URL must be an http or https URL')
+}
+
+function bad(seen: string) {
+  return usageError(`Cannot use the environment: ${seen}.`)
+}
+
 /** FORCE_COLOR comes first, as in Node itself: 0 or false is no colour, anything else is colour everywhere. */
-function colorOf({ FORCE_COLOR, NO_COLOR, TERM }: z.output<typeof EnvironmentSchema>) {
+function colorOf({ FORCE_COLOR, NO_COLOR, TERM }: Environment) {
   if (FORCE_COLOR === '0' || FORCE_COLOR === 'false') return { color: false }
   if (FORCE_COLOR !== undefined) return { color: true, forceColor: true } as const
   return { color: NO_COLOR === undefined && TERM !== 'dumb' }
 }
 
-function isNpmScript({ npm_command, npm_lifecycle_event = '' }: z.output<typeof EnvironmentSchema>): boolean {
+function isNpmScript({ npm_command, npm_lifecycle_event = '' }: Environment): boolean {
   return npm_command?.startsWith('run') === true && /^(?:sluice|demo(?::.+)?)$/.test(npm_lifecycle_event)
 }
 
 /** From another folder, and from a package of its own inside the clone, npm has to be told where the clone is. */
-function npmCommand({ INIT_CWD, npm_package_json }: z.output<typeof EnvironmentSchema>): string {
+function npmCommand({ INIT_CWD, npm_package_json }: Environment): string {
   const clone = npm_package_json === undefined ? undefined : dirname(npm_package_json)
   const isInside = INIT_CWD === undefined || clone === undefined || isOfPackage(INIT_CWD, clone)
   return isInside ? 'npm run -s sluice --' : `npm run -s --prefix ${quotedWord(clone)} sluice --`
@@ -139,12 +150,12 @@ export function quotedWord(text: string): string {
 }
 
 /** `npm run sluice` in a clone. A project's script of another name means the project's folder. */
-function isOwnScript({ npm_command, npm_lifecycle_event }: z.output<typeof EnvironmentSchema>): boolean {
+function isOwnScript({ npm_command, npm_lifecycle_event }: Environment): boolean {
   return npm_command?.startsWith('run') === true && npm_lifecycle_event === 'sluice'
 }
 
 /** Not what a program that npx runs starts in its turn, for example a test. */
-function isNpx({ npm_command, npm_lifecycle_script = '' }: z.output<typeof EnvironmentSchema>): boolean {
+function isNpx({ npm_command, npm_lifecycle_script = '' }: Environment): boolean {
   return npm_command === 'exec' && /^["']?sluice\b/.test(npm_lifecycle_script)
 }
 

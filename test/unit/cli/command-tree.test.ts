@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
-import { commandTree } from '../../../clients/cli/command-tree.ts'
+import { commandTree, treeFor } from '../../../clients/cli/command-tree.ts'
 import { COMMAND_HELP, findHelp } from '../../../clients/cli/help/command-help.ts'
 import { openSession } from '../../../clients/cli/terminal/session.ts'
 import { shellWords } from './shell-words.ts'
 
 const session = { ...openSession(), settings: { color: false, cursor: false, logs: false, command: 'sluice' } }
-const tree = commandTree(session)
+const tree = await commandTree(session)
 
 /** Every command with its words; hidden ones are others by another name, or for programs. */
 function visible(command: Command, words: readonly string[] = []): readonly (readonly [string, Command])[] {
@@ -64,6 +64,34 @@ test('a wrong command is answered with the one that was meant', async () => {
   await expect(parsedBy('run list --statu failed')).rejects.toThrow('Did you mean --status?')
 })
 
+describe('treeFor()', () => {
+  test.each(['', 'help', '--help', '-h'])(
+    'lists for "%s" what every command says of itself, and loads none',
+    async (line) => {
+      const list = await treeFor(session, line.split(' ').filter(Boolean))
+      expect(helpText(list)).toBe(helpText(tree))
+      expect(list.commands.flatMap(({ options }) => options)).toEqual([])
+    },
+  )
+
+  const shown = tree.createHelp().visibleCommands(tree)
+  test.each(shown.map((one) => [one.name()] as const))('has of `sluice %s` the whole command', async (name) => {
+    const lean = await treeFor(session, [name, '--anything'])
+    const [whole, alone] = [tree, lean].map((one) => one.commands.find((command) => command.name() === name))
+    if (whole === undefined || alone === undefined) throw new Error(`no command ${name}`)
+    const below = (command: Command) => [helpText(command), ...visible(command).map(([, one]) => helpText(one))]
+    expect(below(alone)).toEqual(below(whole))
+  })
+
+  test.each([['validat'], ['list'], ['complete', 'bash'], ['help', 'run', 'start'], ['--versoin']])(
+    'has every command for a line that begins with %s',
+    async (...line) => {
+      const { commands } = await treeFor(session, line)
+      expect(commands.map((one) => one.name())).toEqual(tree.commands.map((one) => one.name()))
+    },
+  )
+})
+
 /** What `--help` prints, with the parts that are added after it. */
 function helpText(command: Command): string {
   let text = ''
@@ -74,7 +102,7 @@ function helpText(command: Command): string {
 /** The words of the command a line is for; throws what commander says of a line it does not take. */
 async function parsedBy(line: string): Promise<string> {
   let found = ''
-  const fresh = commandTree(session, (_, command) => {
+  const fresh = await commandTree(session, (_, command) => {
     const words: string[] = []
     for (let at: Command | null = command; at !== null && at.parent !== null; at = at.parent) words.unshift(at.name())
     found = words.join(' ')
