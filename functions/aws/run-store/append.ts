@@ -13,9 +13,11 @@ import { RUN_TABLE } from '../../../shared/runs/dynamodb-table.ts'
 import { laneKey } from '../../../shared/runs/lane.ts'
 import type { Append, Appended, ApprovalChange, LaneGuard, RunKey, RunStore } from '../../../shared/runs/run-store.ts'
 import { closeInboxEntry } from './approvals.ts'
+import { type Layout, readPage, type TailPart, tailName, tailPart } from './event-encoding.ts'
 import { eventTexts, findStep, spill } from './event-log.ts'
-import { failedName, headKey, itemsPath, lanePath, readHead, type StoredHead, UNCOUNTED } from './head.ts'
+import { failedName, headKey, readHead, type StoredHead, UNCOUNTED } from './head.ts'
 import { as, from, headTtl, type Item, itemKey, pageSk } from './item-encoding.ts'
+import { itemsPath, laneGuard, lanePath } from './lanes.ts'
 import { ledgerChange, shareName } from './ledger.ts'
 import { writeProjection } from './run-items.ts'
 import type { Change, RunTable, Terms } from './table.ts'
@@ -27,6 +29,7 @@ import type { Change, RunTable, Terms } from './table.ts'
  * the tail stayed full for about ten seconds.
  */
 export function appendOn(table: RunTable): Pick<RunStore, 'append'> {
+  const layouts = knownLayouts()
   return {
     async append(append) {
       checkAppend(append)
@@ -36,6 +39,7 @@ export function appendOn(table: RunTable): Pick<RunStore, 'append'> {
         append,
         nonce,
         texts,
+        part: tailPart(texts, layouts.of(append.run)),
         check: 'mine',
         caps: undefined,
         resent: false,
@@ -44,6 +48,7 @@ export function appendOn(table: RunTable): Pick<RunStore, 'append'> {
       for (let tries = 0; tries < MAX_TRIES; tries += 1) {
         const done = await tryOnce(table, writing)
         if (done !== undefined) return done
+        layouts.note(append.run, writing.part.layout)
         await table.pause(tries)
       }
       throw busy(append)
@@ -57,6 +62,8 @@ interface Writing {
   readonly append: Append
   readonly nonce: string
   readonly texts: readonly string[]
+  /** In the layout of HEAD, as far as that was seen. */
+  part: TailPart
   /** Whose check_at is the earlier, as far as HEAD was seen. */
   check: 'mine' | 'theirs'
   /** The run's caps, as HEAD was seen: an append that raises them says from where. */
@@ -69,12 +76,12 @@ interface Writing {
 
 /** undefined: HEAD would take the append, but its tail was full, or another writer was faster; try again. */
 async function tryOnce(table: RunTable, writing: Writing): Promise<Appended | undefined> {
-  const { append, texts, check } = writing
+  const { append, texts, check, part } = writing
   const { run, events } = append
   const { retention_days } = table
   if (append.raise !== undefined) writing.caps ??= await capsNow(table, append)
   const how = { check, caps: writing.caps, retention_days }
-  const written = await table.update(headKey(run), appendChange(append, texts, how))
+  const written = await table.update(headKey(run), appendChange(append, part, how))
   if (written.ok) return finishAppend(table, append, readHead(written.item))
   writing.resent ||= written.sent > 1
   const item = written.item ?? (await table.get(headKey(run)))
@@ -86,7 +93,8 @@ async function tryOnce(table: RunTable, writing: Writing): Promise<Appended | un
   if (because !== undefined) return { ok: false, because }
   writing.caps = seen.head.budget
   writing.check = (seen.head.check_at ?? '~') > (append.check_at ?? '') ? 'mine' : 'theirs'
-  if (seen.tail.length >= tailLimit(texts)) await makeRoom(table, writing, seen)
+  if (seen.layout !== part.layout) writing.part = tailPart(texts, seen.layout)
+  if (seen.waiting >= tailLimit(writing.part)) await makeRoom(table, writing, seen)
   return undefined
 }
 
@@ -107,15 +115,35 @@ function busy({ run, lane }: Append): Fault {
 }
 
 /**
- * How many events may wait in HEAD, to be spilled, when these come: fewer than 16; than 8 for an append of more than
- * 2 KiB, so that HEAD stays below 32 KB at 1,000 blocks even while nobody manages to spill.
+ * Runs of layout 1 that this process met: what began before is written as it was. A first append that takes such a run for
+ * a newer one finds no tail of that name and is refused.
  */
-function tailLimit(texts: readonly string[]): number {
-  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
-  return bytes > LARGE_BYTES ? 8 : 16
+function knownLayouts() {
+  const first = new Set<string>()
+  const keyOf = ({ tenant, run_id }: RunKey) => `${tenant} ${run_id}`
+  return {
+    of: (run: RunKey): Layout => (first.has(keyOf(run)) ? 1 : 2),
+    note(run: RunKey, layout: Layout) {
+      if (layout === 2) return
+      if (first.size >= KNOWN_RUNS) first.clear()
+      first.add(keyOf(run))
+    },
+  }
+}
+
+const KNOWN_RUNS = 1_000
+
+/**
+ * How many events may wait in HEAD, to be spilled, when these come: the fewer the larger they are, so that HEAD stays below
+ * 32 KB at 1,000 blocks even while nobody manages to spill.
+ */
+function tailLimit({ layout, bytes }: TailPart): number {
+  if (bytes > LARGE_BYTES) return 8
+  return layout === 1 || bytes > SMALL_BYTES ? 16 : 32
 }
 
 const LARGE_BYTES = 2_048
+const SMALL_BYTES = 512
 
 /**
  * The one update of an append, with every guard in its condition (docs/architecture.md, "What an append writes").
@@ -124,7 +152,7 @@ const LARGE_BYTES = 2_048
  */
 function appendChange(
   given: Append,
-  texts: readonly string[],
+  part: TailPart,
   how: { readonly check: 'mine' | 'theirs'; readonly caps: Caps | undefined; readonly retention_days: number },
 ): (terms: Terms) => Change {
   const { check, caps } = how
@@ -132,8 +160,8 @@ function appendChange(
   const append = check === 'mine' ? given : rest
   return (terms) => {
     const ledger = ledgerChange(terms, append, caps)
-    const set = [...assignments(terms, append, texts), ...ledger.sets, ...ended(terms, append, how)].join(', ')
-    const all = [...guards(terms, append, tailLimit(texts)), ...ledger.guards, ...checkGuard(terms, check_at, check)]
+    const set = [...assignments(terms, append, part), ...ledger.sets, ...ended(terms, append, how)].join(', ')
+    const all = [...guards(terms, append, part), ...ledger.guards, ...checkGuard(terms, check_at, check)]
     return {
       update: `SET ${set}${removal(terms, append)}${sums(terms, append, ledger.adds)}`,
       condition: all.join(' AND '),
@@ -141,11 +169,12 @@ function appendChange(
   }
 }
 
-function assignments(terms: Terms, append: Append, texts: readonly string[]): readonly string[] {
+function assignments(terms: Terms, append: Append, { layout, entries }: TailPart): readonly string[] {
   const { path, value } = terms
   const { lane, ordinal, state } = append
+  const tail = path(tailName(layout))
   const set = [
-    `${path('tail')} = list_append(${path('tail')}, ${value(as.list(texts))})`,
+    `${tail} = list_append(${tail}, ${value(entries)})`,
     `${path(...lanePath(lane))} = ${value(as.number(ordinal))}`,
     ...noted(terms, append),
   ]
@@ -209,15 +238,15 @@ function sums({ path, value }: Terms, append: Append, ledger: readonly string[])
   return end === undefined ? added : `${added} DELETE ${path('running')} ${value(as.members(endedLanes(end)))}`
 }
 
-function guards(terms: Terms, append: Append, limit: number): readonly string[] {
+function guards(terms: Terms, append: Append, part: TailPart): readonly string[] {
   const { path, value } = terms
   const { start } = append
   const all = [
     `${path('state')} = ${value(as.text('running'))}`,
-    `size(${path('tail')}) < ${value(as.number(limit))}`,
-    laneGuard(terms, append),
+    `size(${path(tailName(part.layout))}) < ${value(as.number(tailLimit(part)))}`,
+    laneGuard(terms, append, part.layout),
     ...itemGuard(terms, append),
-    ...(append.while ?? []).map((stands) => laneGuard(terms, { lane: stands.lane, guard: stands })),
+    ...(append.while ?? []).map((stands) => laneGuard(terms, { lane: stands.lane, guard: stands }, part.layout)),
     ...approvalChanges(append).map((approval) => approvalGuard(terms, approval)),
   ]
   if (start !== undefined && start.limit > 0) {
@@ -250,14 +279,6 @@ function itemGuard({ path, value }: Terms, { item_of }: Append): readonly string
   if (most_failed === undefined) return open
   const failed = path(failedName(block))
   return [...open, `(attribute_not_exists(${failed}) OR ${failed} <= ${value(as.number(most_failed))})`]
-}
-
-function laneGuard({ path, value }: Terms, { lane, guard }: Pick<Append, 'lane' | 'guard'>): string {
-  const now = path(...lanePath(lane))
-  if ('below' in guard) {
-    return `(attribute_not_exists(${now}) OR ${now} < ${value(as.number(guard.below))})`
-  }
-  return guard.is === null ? `attribute_not_exists(${now})` : `${now} = ${value(as.number(guard.is))}`
 }
 
 type Because = Extract<Appended, { readonly ok: false }>['because']
@@ -322,7 +343,7 @@ async function findOwnAppend(
   const { lane, ordinal } = append
   // The lane is not there yet: nobody took the step.
   if ((head.lanes[lane] ?? -1) < ordinal) return undefined
-  const inTail = findStep(tail, append)
+  const inTail = findStep(tail(), append)
   if (inTail !== undefined) return inTail.nonce === nonce ? base + inTail.index : undefined
   if (!resent) return undefined
   const inPage = await findInPages(table, append, base)
@@ -337,7 +358,7 @@ async function findInPages(table: RunTable, append: Append, base: number) {
   for (let queries = 0; queries < QUERIES && last > 0; queries += 1) {
     const pages = await pagesUpTo(table, append, last)
     for (const page of pages) {
-      const found = findStep(from.list(page, 'events'), append)
+      const found = findStep(readPage(page), append)
       if (found !== undefined) return { before: from.number(page, 'base') + found.index, nonce: found.nonce }
     }
     last = Math.min(last - 1, ...pages.map((page) => from.number(page, 'base')))
@@ -372,9 +393,9 @@ async function finishAppend(table: RunTable, append: Append, seen: StoredHead, s
   return { ok: true, seq }
 }
 
-/** The tail is moved out when it has grown to 8 events, and at 16, where nobody can be faster. */
+/** The tail is moved out when it has grown to 8 events, and at 24: whoever was to do it may have died. */
 const SPILL_AT = 8
-const SPILL_AGAIN = 8
+const SPILL_AGAIN = 16
 
 /** The questions this append leaves nobody to answer: those it decides, and all of them when it ends the run. */
 function answered(append: Append, { head }: StoredHead): readonly string[] {
@@ -385,10 +406,10 @@ function answered(append: Append, { head }: StoredHead): readonly string[] {
 }
 
 /** Whoever makes the tail cross a mark spills; the end of the run spills the rest. */
-function needsSpill({ events, state = 'running' }: Append, { tail }: StoredHead): boolean {
+function needsSpill({ events, state = 'running' }: Append, { waiting }: StoredHead): boolean {
   if (state !== 'running') return true
   const marks = (n: number) => Math.max(0, Math.floor((n - SPILL_AT) / SPILL_AGAIN) + 1)
-  return marks(tail.length) > marks(tail.length - events.length)
+  return marks(waiting) > marks(waiting - events.length)
 }
 
 /** The append is in HEAD already: if the table is away now, the next writer makes the room it needs. */

@@ -3,8 +3,10 @@ import { RUN_TABLE } from '../../../shared/runs/dynamodb-table.ts'
 import type { NewEvent, RunEvent } from '../../../shared/runs/event.ts'
 import { hashAfter } from '../../../shared/runs/hash-chain.ts'
 import type { Append, RunKey, RunStore } from '../../../shared/runs/run-store.ts'
+import { pageEntries, readPage, tailName } from './event-encoding.ts'
 import { headKey, readHead, type StoredHead } from './head.ts'
 import { as, from, type Item, itemKey, itemTtl, pageSk } from './item-encoding.ts'
+import { packable, packingChange } from './lanes.ts'
 import type { RunTable } from './table.ts'
 
 /**
@@ -19,7 +21,7 @@ export function eventLogOn(table: RunTable): Pick<RunStore, 'events' | 'sealed'>
       const { base, tail, head } = readHead(item)
       const until = Math.min(head.seq, since + limit)
       const paged = since < base ? await readPages(table, run, { since, until: Math.min(base, until), base }) : []
-      const kept = tail.slice(Math.max(0, since - base), Math.max(0, until - base))
+      const kept = until <= base ? [] : tail().slice(Math.max(0, since - base), Math.max(0, until - base))
       return [...paged, ...readEvents(kept, Math.max(since, base), run.run_id)]
     },
     async sealed(run) {
@@ -29,7 +31,7 @@ export function eventLogOn(table: RunTable): Pick<RunStore, 'events' | 'sealed'>
   }
 }
 
-const TAIL = ['state', 'base', 'base_hash', 'tail', 'deadline_at'].map((name) => [name])
+const TAIL = ['v', 'state', 'base', 'base_hash', 'tail', 'log', 'deadline_at'].map((name) => [name])
 
 interface Span {
   readonly since: number
@@ -61,7 +63,7 @@ const MAX_PAGES = 100
 function pageEvents(page: Item, run_id: string, after: number, until: number): readonly RunEvent[] {
   const base = from.number(page, 'base')
   if (base > after) return []
-  const texts = from.list(page, 'events').slice(after - base, Math.max(0, until - base))
+  const texts = readPage(page).slice(after - base, Math.max(0, until - base))
   return readEvents(texts, after, run_id)
 }
 
@@ -121,23 +123,33 @@ function requireSize(events: readonly NewEvent[]): void {
 }
 
 /**
- * Moves the tail into a page: first the page, keyed by its LAST seq, then the trim, if base and length are as they were
- * (docs/architecture.md, "What an append writes"). Whoever loses leaves a page that begins like the winner's: what a
- * page says depends on (base, n) only. The hash chain is closed here, where the order is known.
+ * Moves the tail into a page: first the page, keyed by its LAST seq, then the trim, while base is as it was
+ * (docs/architecture.md, "What an append writes"): what was appended since stays. Whoever loses leaves a page that begins
+ * like the winner's: what a page says depends on (base, n) only. The hash chain is closed here, where the order is known,
+ * and lanes are packed.
  */
-export async function spill(table: RunTable, run: RunKey, { base, base_hash, tail }: StoredHead): Promise<void> {
-  const n = tail.length
+export async function spill(table: RunTable, run: RunKey, seen: StoredHead): Promise<void> {
+  const { layout, base, base_hash, waiting: n } = seen
   if (n === 0) return
+  const texts = seen.tail()
   await table.put({
     ...itemKey(run, pageSk(base + n)),
     base: as.number(base),
     n: as.number(n),
-    events: as.list(tail),
+    events: pageEntries(texts, layout),
     ttl: itemTtl(table),
   })
-  const hash = hashAfter(readEvents(tail, base, run.run_id), base_hash)
-  await table.update(headKey(run), ({ path, value }) => ({
-    update: `SET ${path('tail')} = ${value(as.list([]))}, ${path('base')} = ${value(as.number(base + n))}, ${path('base_hash')} = ${value(as.text(hash))}`,
-    condition: `${path('base')} = ${value(as.number(base))} AND size(${path('tail')}) = ${value(as.number(n))}`,
-  }))
+  const hash = hashAfter(readEvents(texts, base, run.run_id), base_hash)
+  await table.update(headKey(run), (terms) => {
+    const { path, value } = terms
+    const packing = packingChange(terms, layout === 1 ? { groups: [], lanes: [] } : packable(seen))
+    const list = path(tailName(layout))
+    // DynamoDB takes every place as it was before the update; an emulator goes one by one, so the last comes first.
+    const removes = [...texts.map((_, i) => `${list}[${n - 1 - i}]`), ...packing.removes]
+    const adds = packing.adds.length === 0 ? '' : ` ADD ${packing.adds.join(', ')}`
+    return {
+      update: `SET ${path('base')} = ${value(as.number(base + n))}, ${path('base_hash')} = ${value(as.text(hash))} REMOVE ${removes.join(', ')}${adds}`,
+      condition: [`${path('base')} = ${value(as.number(base))}`, ...packing.guards].join(' AND '),
+    }
+  })
 }

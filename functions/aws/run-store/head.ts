@@ -1,9 +1,11 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import type { Amount } from '../../../shared/runs/budget.ts'
 import type { Head, HeadApproval, HeadModule, OutboxEntry, RunState } from '../../../shared/runs/head.ts'
-import { byLane, laneOwner } from '../../../shared/runs/lane.ts'
+import { byLane } from '../../../shared/runs/lane.ts'
 import type { DamagedRun, Meta, RunKey } from '../../../shared/runs/run-store.ts'
+import { type Layout, layoutOf, readTail } from './event-encoding.ts'
 import { from, type Item, itemKey } from './item-encoding.ts'
+import { itemLanes, namedLanes, packedGroups, packedLanes } from './lanes.ts'
 import { readLedger, readShare } from './ledger.ts'
 
 /** Where the bytes of a run begin that was there before they were counted: so low that the sum stays below zero. */
@@ -12,10 +14,16 @@ export const UNCOUNTED = -(10 ** 14)
 /** HEAD with what only the store sees of it: the events since `base`, and the hash of event `base`. */
 export interface StoredHead {
   readonly head: Head
+  readonly layout: Layout
   readonly base: number
   readonly base_hash: string
-  /** JSON texts of the events base+1, base+2, .. */
-  readonly tail: readonly string[]
+  /** How many events came since. */
+  readonly waiting: number
+  /** Their JSON texts: base+1, base+2, .. */
+  tail(): readonly string[]
+  /** What `head.lanes` came of (lanes.ts). */
+  readonly named: Head['lanes']
+  readonly packed: ReadonlySet<number>
   /** Indexes of the foreach blocks whose items are open. */
   readonly open: ReadonlySet<string>
   /** How many items of a foreach block failed for good since they were opened. */
@@ -31,13 +39,15 @@ export function headKey(run: RunKey): Item {
 /** Reads HEAD, or the part of it a projection left: lanes and such that were not asked for are empty. */
 export function readHead(item: Item): StoredHead {
   const base = from.number(item, 'base')
-  const tail = from.list(item, 'tail')
+  const { waiting, tail } = readTail(item)
+  const named = namedLanes(item)
+  const packed = packedGroups(item)
   const check_at = item.check_at?.S
   const head: Head = {
     // Our own word, written by `newHead` and the append.
     state: from.text(item, 'state') as RunState,
-    seq: base + tail.length,
-    lanes: { ...mapped(item, 'lanes', ({ N }) => Number(N)), ...itemLanes(item) },
+    seq: base + waiting,
+    lanes: { ...packedLanes(packed), ...named, ...itemLanes(item) },
     running: from.members(item, 'running').toSorted(byLane),
     approvals: mapped(item, 'approvals', ({ M }): HeadApproval => JSON.parse(M?.body?.S ?? 'null')),
     modules: mapped(item, 'modules', ({ S }): HeadModule => JSON.parse(S ?? 'null')),
@@ -52,9 +62,13 @@ export function readHead(item: Item): StoredHead {
   }
   return {
     head,
+    layout: layoutOf(item),
     base,
     base_hash: from.text(item, 'base_hash'),
+    waiting,
     tail,
+    named,
+    packed,
     open: new Set(Object.keys(from.map(item, 'items'))),
     failed: (block) => Number(item[failedName(block)]?.N ?? 0),
     share: (block) => readShare(item, block),
@@ -88,14 +102,6 @@ interface Damaged {
   readonly damaged: DamagedRun
 }
 
-function itemLanes(item: Item): Head['lanes'] {
-  const blocks = Object.entries(from.map(item, 'items'))
-  const lanes = blocks.flatMap(([block, { M = {} }]) =>
-    Object.entries(M).map(([i, { N }]) => [`${block}.${i}`, Number(N)] as const),
-  )
-  return Object.fromEntries(lanes)
-}
-
 function mapped<T>(item: Item, name: string, read: (value: AttributeValue) => T): Readonly<Record<string, T>> {
   return Object.fromEntries(Object.entries(from.map(item, name)).map(([key, value]) => [key, read(value)]))
 }
@@ -104,17 +110,6 @@ function mapped<T>(item: Item, name: string, read: (value: AttributeValue) => T)
 function entriesOf(item: Item): readonly OutboxEntry[] {
   const entries = Object.values(from.map(item, 'outbox')).map(({ S = 'null' }): OutboxEntry => JSON.parse(S))
   return entries.toSorted((a, b) => (`${a.at} ${a.id}` < `${b.at} ${b.id}` ? -1 : 1))
-}
-
-/** Where HEAD keeps a lane: `lanes.<lane>`; of a foreach item `items.<block>.<i>`. */
-export function lanePath(lane: string): readonly string[] {
-  const { block, item } = laneOwner(lane) ?? {}
-  return block === undefined || item === undefined ? ['lanes', lane] : [...itemsPath(block), String(item)]
-}
-
-/** The map of a block's item lanes: there from `open_items` to `drop_items`. */
-export function itemsPath(block: number): readonly string[] {
-  return ['items', String(block)]
 }
 
 /** The count of a block's items that failed for good; absent = none did. */

@@ -21,21 +21,21 @@ export const as = {
 
 /** DynamoDB's values as ours; Fault Bug item_corrupt where an attribute we always write is missing. */
 export const from = {
-  text: (item: Item, name: string): string => item[name]?.S ?? corrupt(item, name),
-  number: (item: Item, name: string): number => Number(item[name]?.N ?? corrupt(item, name)),
-  bytes: (item: Item, name: string): Uint8Array => item[name]?.B ?? corrupt(item, name),
+  text: (item: Item, name: string): string => item[name]?.S ?? corruptItem(item, name),
+  number: (item: Item, name: string): number => Number(item[name]?.N ?? corruptItem(item, name)),
+  bytes: (item: Item, name: string): Uint8Array => item[name]?.B ?? corruptItem(item, name),
   list: (item: Item, name: string): readonly string[] => {
-    const { L = corrupt(item, name) } = item[name] ?? {}
-    return L.map(({ S = corrupt(item, name) }) => S)
+    const { L = corruptItem(item, name) } = item[name] ?? {}
+    return L.map(({ S = corruptItem(item, name) }) => S)
   },
   /** Members of a set in order; a set that lost its last member is not there. */
   members: (item: Item, name: string): readonly string[] => (item[name]?.SS ?? []).toSorted(),
   map: (item: Item, name: string): Readonly<Record<string, AttributeValue>> => item[name]?.M ?? {},
 } as const
 
-function corrupt(item: Item, name: string): never {
+export function corruptItem(item: Item, name: string, cause?: unknown): never {
   const message = `Cannot read item "${item.sk?.S ?? '?'}" of a run: its attribute "${name}" is missing or of another type. Something else wrote to the table.`
-  throw new Fault('Bug', 'item_corrupt', message)
+  throw new Fault('Bug', 'item_corrupt', message, cause === undefined ? {} : { cause })
 }
 
 /** Key of an item of a run: `T#<tenant>#R#<run>` and its kind (docs/architecture.md, "The run store"). */

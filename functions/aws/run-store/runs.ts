@@ -2,9 +2,11 @@ import { CHAIN_START } from '../../../shared/runs/hash-chain.ts'
 import type { Head } from '../../../shared/runs/head.ts'
 import { ordinal, PHASE } from '../../../shared/runs/lane.ts'
 import type { NewRun, RunKey, RunStore } from '../../../shared/runs/run-store.ts'
+import { layoutOf, tailName, tailPart } from './event-encoding.ts'
 import { eventTexts, spill } from './event-log.ts'
-import { dueShard, headKey, lanePath, readHead } from './head.ts'
+import { dueShard, headKey, readHead } from './head.ts'
 import { as, birthTtl, from, type Item, itemKey, itemTtl } from './item-encoding.ts'
+import { lanePath } from './lanes.ts'
 import { newLedger } from './ledger.ts'
 import { createExpressionTerms, ifAbsent, type RunTable } from './table.ts'
 
@@ -89,7 +91,7 @@ function headItem({ run, nonce }: Birth): Item {
   const texts = eventTexts({ lane: 'run', ordinal: STARTED, at: created_at, events: [run.event] }, nonce)
   return {
     ...headKey(run.meta),
-    v: as.number(1),
+    v: as.number(2),
     state: as.text('running'),
     dag_name: as.text(dag_name),
     by_tenant: as.text(`T#${tenant}`),
@@ -97,7 +99,7 @@ function headItem({ run, nonce }: Birth): Item {
     due: as.text(dueShard(run_id)),
     base: as.number(0),
     base_hash: as.text(CHAIN_START),
-    tail: as.list(texts),
+    log: tailPart(texts, 2).entries,
     lanes: as.map({ run: as.number(STARTED) }),
     items: as.map({}),
     approvals: as.map({}),
@@ -151,12 +153,13 @@ export function headsOn(
     },
     async moveCheck(run, was, to, seq) {
       if (to === undefined) await spillRest(table, run)
-      const base = seq === undefined ? undefined : await baseOf(table, run)
+      const stands = seq === undefined ? undefined : await tailOf(table, run)
       await table.update(headKey(run), ({ path, value }) => {
         const guards = [`${path('check_at')} = ${value(as.text(was))}`]
-        if (seq !== undefined && base !== undefined) {
+        if (seq !== undefined && stands !== undefined) {
+          const { base, name } = stands
           guards.push(`${path('base')} = ${value(as.number(base))}`)
-          guards.push(`size(${path('tail')}) = ${value(as.number(seq - base))}`)
+          guards.push(`size(${path(name)}) = ${value(as.number(seq - base))}`)
         }
         return {
           update: to === undefined ? `REMOVE ${path('check_at')}` : `SET ${path('check_at')} = ${value(as.text(to))}`,
@@ -181,9 +184,9 @@ function stopKey(run: RunKey, block?: number): Item {
 }
 
 /** A condition cannot add: that HEAD is at seq s, it says as its base and the size of its tail. */
-async function baseOf(table: RunTable, run: RunKey): Promise<number | undefined> {
-  const item = await table.get(headKey(run), { only: [['base']] })
-  return item === undefined ? undefined : from.number(item, 'base')
+async function tailOf(table: RunTable, run: RunKey) {
+  const item = await table.get(headKey(run), { only: [['v'], ['base']] })
+  return item === undefined ? undefined : { base: from.number(item, 'base'), name: tailName(layoutOf(item)) }
 }
 
 /** Before the last look at a run that ended: what the writer of its end had no time to spill. */
@@ -195,7 +198,7 @@ async function spillRest(table: RunTable, run: RunKey): Promise<void> {
 
 /** All but the lanes: the same in every read of HEAD. */
 const REST = once(
-  'state base base_hash tail running approvals modules children deadline_at check_at outbox queued ended',
+  'v state base base_hash tail log packed running approvals modules children deadline_at check_at outbox queued ended',
   'cap_tokens cap_usd_micros room_tokens room_usd_micros spent_tokens spent_usd_micros unpriced_tokens stored_bytes',
 )
 

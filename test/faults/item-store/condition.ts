@@ -56,6 +56,14 @@ const CALLS = new Map<string, (reader: Reader, paths: Path[]) => Condition>(
       const path = readArgument(reader, paths)
       return (scope) => valueAt(scope.item, resolved(path, scope)) === undefined
     },
+    contains: (reader: Reader, paths: Path[]) => {
+      reader.need('(')
+      const whole = readSide(reader, paths)
+      reader.need(',')
+      const part = readSide(reader, paths)
+      reader.need(')')
+      return (scope) => contains(whole(scope), part(scope))
+    },
     begins_with: (reader: Reader, paths: Path[]) => {
       reader.need('(')
       const whole = readSide(reader, paths)
@@ -128,6 +136,15 @@ function between(value: Value, low: Value, high: Value): boolean {
 
 const BACKWARDS =
   'Invalid ConditionExpression: The BETWEEN operator requires upper bound to be greater than or equal to lower bound'
+
+/** A text has a part; a set or a list has a member. Anything else contains nothing. */
+function contains(whole: Value, part: Value): boolean {
+  if (whole === undefined || part === undefined) return false
+  if (whole.S !== undefined && part.S !== undefined) return whole.S.includes(part.S)
+  if (whole.SS !== undefined && part.S !== undefined) return whole.SS.includes(part.S)
+  if (whole.NS !== undefined && part.N !== undefined) return whole.NS.map(Number).includes(Number(part.N))
+  return whole.L?.some((member) => sameValue(member, part)) === true
+}
 
 function begins(whole: Value, start: Value): boolean {
   if (whole?.S !== undefined && start?.S !== undefined) return whole.S.startsWith(start.S)

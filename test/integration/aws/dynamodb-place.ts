@@ -116,7 +116,9 @@ export function sizeOf(item: StoredItem): number {
   return Object.entries(item).reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + sizeOfValue(value), 0)
 }
 
-function sizeOfValue({ S, N, SS, NS, L, M }: AttributeValue): number {
+function sizeOfValue({ S, N, B, NULL, SS, NS, L, M }: AttributeValue): number {
+  if (B !== undefined) return B.length
+  if (NULL !== undefined) return 1
   if (M !== undefined) return 3 + Object.keys(M).length + sizeOf(M)
   if (L !== undefined) return L.reduce((sum, value) => sum + 1 + sizeOfValue(value), 3)
   if (N !== undefined) return Math.ceil(N.length / 2) + 1

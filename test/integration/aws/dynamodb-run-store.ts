@@ -79,7 +79,7 @@ function open(emulator: DynamodbEmulator, table: string) {
 
 const COMMANDS = /^(GetItem|BatchGetItem|Query|PutItem|UpdateItem|DeleteItem)Command$/
 const WORDS =
-  /\b(SET|REMOVE|ADD|DELETE|AND|OR|BETWEEN|size|begins_with|list_append|if_not_exists|attribute_exists|attribute_not_exists)\b/g
+  /\b(SET|REMOVE|ADD|DELETE|AND|OR|NOT|BETWEEN|size|contains|begins_with|list_append|if_not_exists|attribute_exists|attribute_not_exists)\b/g
 
 /** Reads that may be behind: of an index, and of the STOP item. */
 const MAY_BE_BEHIND = /"IndexName"|"sk":{"S":"STOP(#\d+)?"}/
@@ -91,7 +91,7 @@ function requireHouseRules(command: string, input: object): void {
   if (/Get|Query/.test(command) && !MAY_BE_BEHIND.test(text)) expect(text).toContain('"ConsistentRead":true')
   for (const [name, value] of Object.entries(input)) {
     if (!name.endsWith('Expression') || typeof value !== 'string') continue
-    expect(value.replace(WORDS, '')).toMatch(/^([#:]\d+|[\s.,()<>=+])*$/)
+    expect(value.replace(WORDS, '')).toMatch(/^([#:]\d+(\[\d+\])?|[\s.,()<>=+])*$/)
     expect(value.length).toBeLessThanOrEqual(4_096)
   }
 }

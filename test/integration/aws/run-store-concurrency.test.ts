@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { DynamoDBClient, GetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { lambdaClock } from '../../../functions/aws/core.ts'
+import { readPage } from '../../../functions/aws/run-store/event-encoding.ts'
 import { runStoreOn } from '../../../functions/aws/run-store/run-store.ts'
 import { Fault } from '../../../shared/errors.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
@@ -192,7 +193,7 @@ async function expectStored({ table, run, calm }: Stage, all: readonly RunEvent[
   const { Item: head = {} } = await plain.send(
     new GetItemCommand({ TableName: table, Key: { pk, sk: { S: 'HEAD' } }, ConsistentRead: true }),
   )
-  expect([head.tail?.L, head.base?.N]).toEqual([[], String(all.length)])
+  expect([head.log?.L, head.base?.N]).toEqual([[], String(all.length)])
   expect(head.base_hash?.S).toBe(hashAfter(all))
   const { Items: pages = [] } = await plain.send(
     new QueryCommand({
@@ -204,7 +205,7 @@ async function expectStored({ table, run, calm }: Stage, all: readonly RunEvent[
   for (const page of pages) {
     const [base, n] = [Number(page.base?.N), Number(page.n?.N)]
     expect(page.sk?.S).toBe(`P#${String(base + n).padStart(12, '0')}`)
-    const ids = (page.events?.L ?? []).map(({ S = '' }): string => JSON.parse(S).id)
+    const ids = readPage(page).map((text): string => JSON.parse(text).id)
     expect(ids).toEqual(all.slice(base, base + n).map(({ id }) => id))
   }
   for (const [since, event] of all.entries()) {

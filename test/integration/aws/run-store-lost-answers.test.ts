@@ -112,9 +112,9 @@ describe('other writes whose answer was lost', () => {
     await place.store.create(newRun(1))
     loseAll(place.client, /"P#/)
     expect(await place.store.append(ending(run))).toEqual({ ok: true, seq: 2 })
-    expect((await place.item(run, 'HEAD'))?.tail?.L).toHaveLength(2)
+    expect((await place.item(run, 'HEAD'))?.log?.L).toHaveLength(2)
     await place.another().moveCheck(run, newRun(1).check_at, undefined)
-    expect((await place.item(run, 'HEAD'))?.tail?.L).toEqual([])
+    expect((await place.item(run, 'HEAD'))?.log?.L).toEqual([])
     expect((await place.another().events(run, 0, 10)).map(({ seq }) => seq)).toEqual([1, 2])
   })
 

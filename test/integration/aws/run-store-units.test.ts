@@ -21,9 +21,9 @@ const RUNS = { tenant: 'main', name: 'runs' }
 const WIDTH = 2
 
 for (const { tags, rows: given } of firstDaily<[number, number]>(2, [
-  [2, 30],
-  [50, 25],
-  [1_000, 45],
+  [2, 20],
+  [50, 13],
+  [1_000, 14],
 ])) {
   test.each(given)('a run of %i blocks takes at most %i write units a block', { tags }, async (blocks, most) => {
     const units = { writes: 0, wcu: 0, rcu: 0 }

@@ -106,6 +106,12 @@ const SIMPLE: readonly ((random: Random, terms: Terms) => string)[] = [
   },
   (random, { path, value }) => `begins_with(${path(...pick(random, PLACES).path)}, ${value(text(random))})`,
   (random, { path, value }) => {
+    const within = PLACES.filter(({ type }) => /^(S|SS|NS)$/.test(type))
+    const { path: names, type } = pick(random, within)
+    const part = type === 'NS' ? { N: numeral(random) } : text(random)
+    return `contains(${path(...names)}, ${value(part)})`
+  },
+  (random, { path, value }) => {
     const sized = path(
       ...pick(
         random,
