@@ -136,7 +136,7 @@ function gigabytes(name: string): number {
   return (FUNCTION_MB[name] ?? 256) / 1_024
 }
 
-/** Every append rewrites HEAD, which grows with the blocks; a signal and a wait are one small item each. */
+/** Every append rewrites HEAD; a signal and a wait are one small item each. */
 function writeUnits(
   dag: Dag,
   { works, calls }: SimulatedRun,
@@ -146,9 +146,9 @@ function writeUnits(
   const gates = dag.blocks.reduce((sum, block) => sum + verdictsOf(block, expectations), 0)
   const events =
     QUANTITIES.events_a_run + QUANTITIES.events_a_block * works + QUANTITIES.events_an_approval * approvals + gates
-  const each = QUANTITIES.units_an_event + QUANTITIES.units_an_event_and_block * dag.blocks.length
   const beside = QUANTITIES.units_an_approval * approvals + RESEARCH_RUN.write_units * questions
-  return QUANTITIES.units_a_run + contextUnits(dag) + events * each + 2 * (calls.WaitJoin ?? 0) + beside
+  const written = QUANTITIES.units_a_run + contextUnits(dag) + events * QUANTITIES.units_an_event
+  return written + 2 * (calls.WaitJoin ?? 0) + beside
 }
 
 function verdictsOf(block: Block, expectations: Expectations): number {
@@ -200,13 +200,12 @@ export const QUANTITIES = {
   events_a_block: 4,
   /** requested and decided. */
   events_an_approval: 2,
-  /** Write units an event at a small HEAD with what lies beside it, and what each block of HEAD adds to it. */
-  units_an_event: 2.6,
-  units_an_event_and_block: 0.0047,
+  /** Write units an event with what lies beside it: HEAD stays small, however many blocks there are. */
+  units_an_event: 1.7,
   /** META, HEAD, place, rate, index entries and the end of a run. */
-  units_a_run: 13,
+  units_a_run: 12,
   /** The question with what was shown, who answered it, and the writes that found it answered already. */
-  units_an_approval: 9,
+  units_an_approval: 7,
   read_units_a_call: 4.5,
   /** The document; a prompt and an output of each block; a question and what it shows; the verdict on a goal. */
   puts_a_run: 1,
@@ -236,7 +235,7 @@ const RESEARCH_RUN = {
     settle: 1,
     'send-outbox': 2,
   },
-  write_units: 48,
+  write_units: 38,
   /** Above those of its calls: what the graph is read for. */
   read_units: 180,
   puts: 11,

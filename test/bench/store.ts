@@ -9,8 +9,8 @@ import { unitsOf } from './store-units.ts'
 
 /**
  * The run store: events a second in SQLite and in the emulated DynamoDB, and what a block costs in units on AWS; each
- * beside the figures of before, which `--save` replaces. `npm run bench:store`. Times are of this machine now: what can
- * be compared are the ratios.
+ * beside the figures of before, which `--save` replaces. `npm run bench:store`, or `-- rates`, `-- units` alone. Times are
+ * of this machine now: what can be compared are the ratios.
  */
 const ROUNDS = 5
 const SIZES = [10, 100, 1_000]
@@ -24,12 +24,20 @@ async function main(): Promise<void> {
   const before: Figures = existsSync(FILE) ? JSON.parse(readFileSync(FILE, 'utf8')) : {}
   print(`Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model}`)
   try {
-    const figures = { machine: machine(), ...(await rates(folder)), ...(await units(folder)) }
+    const figures = {
+      ...(isAsked('rates') ? { machine: machine(), ...(await rates(folder)) } : {}),
+      ...(isAsked('units') ? await units(folder) : {}),
+    }
     show(figures, before)
-    if (process.argv.includes('--save')) writeFileSync(FILE, `${JSON.stringify(figures, null, 2)}\n`)
+    if (process.argv.includes('--save')) writeFileSync(FILE, `${JSON.stringify({ ...before, ...figures }, null, 2)}\n`)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+function isAsked(part: 'rates' | 'units'): boolean {
+  const named = process.argv.filter((word) => word === 'rates' || word === 'units')
+  return named.length === 0 || named.includes(part)
 }
 
 /** Megabytes hashed a second, by which a slow moment of the machine is told from a slow store. */
