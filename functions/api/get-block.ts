@@ -4,9 +4,8 @@ import type { Block } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import { type RecordedParts, recordedInputs } from '../../shared/invariants/reconstruct-inputs.ts'
 import { RawAnswersSchema, type RecordedCallWithPrompt } from '../../shared/providers/recording.ts'
-import { passesOf } from '../../shared/runs/block-passes.ts'
+import { passesOfBlock } from '../../shared/runs/block-passes.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
-import { foldRun } from '../../shared/runs/fold-run.ts'
 import { approvalEpoch } from '../../shared/runs/ids.ts'
 import type { BlockFold, RunFold, StepFold } from '../../shared/runs/run-fold.ts'
 import type { ApprovalItem } from '../../shared/runs/run-store-items.ts'
@@ -15,7 +14,8 @@ import { sha256 } from '../../shared/text/hash.ts'
 import { canonicalJson, type Json } from '../../shared/text/json.ts'
 import { attemptEvents, viewAttempt } from '../../shared/views/attempt.ts'
 import { httpHandler } from '../http-handler.ts'
-import { allEvents, readPinned } from '../record/pinned-run.ts'
+import { readPinned } from '../record/pinned-run.ts'
+import { readLog } from '../record/run-log.ts'
 import { readPatiently } from '../record/stored-run.ts'
 import { requireBlock, requireRun } from '../require-run.ts'
 
@@ -30,8 +30,7 @@ export const handler = httpHandler({
     const { meta, dag } = await readPinned(world, run)
     const block = requireBlock(dag, block_id)
     const [approvals, context] = [await world.runs.approvals(run), await world.runs.context(run)]
-    const events = await allEvents(world, run)
-    const fold = foldRun(events)
+    const { events, fold } = await readLog(world, run)
     if (item !== undefined) requireItem(block, item, fold.blocks[block_id])
     const read = readPatiently(world, run.tenant)
     const parts = { events, dag, meta, context: context ?? { version: 0, values: {} }, read, approvals }
@@ -87,10 +86,11 @@ async function viewAttempts(
 ): Promise<{ readonly attempts: readonly BlockAttempt[]; readonly attempts_cut: boolean }> {
   const parts = { ...sources, read: once(sources.read) }
   const steps = fold.steps.filter((step) => step.block_id === block.id && step.item === item)
+  const ofBlock = parts.events.filter(({ block_id }) => block_id === block.id)
   const room = { left: ROOM }
   const attempts: BlockAttempt[] = []
   for (const step of steps.slice(-MOST).toReversed()) {
-    const own = attemptEvents(parts.events, step)
+    const own = attemptEvents(ofBlock, step)
     const calls = await attemptCalls(parts.read, own, room)
     const inputs = await attemptInputs(parts, block, step, own, room)
     attempts.unshift({ ...viewAttempt(step, own, fold), ...inputs, ...calls })
@@ -219,8 +219,8 @@ async function attemptInputs(
 }
 
 async function resolvedAgain(parts: InputSources, block: Block, step: StepFold, started: RunEvent) {
-  const pass = passesOf(parts.events).find(({ block_id, item, epoch }) => {
-    return block_id === block.id && item === step.item && epoch === step.epoch
+  const pass = passesOfBlock(parts.events, block.id).find(({ item, epoch }) => {
+    return item === step.item && epoch === step.epoch
   })
   return pass === undefined ? undefined : recordedInputs(parts, pass, block, started)
 }

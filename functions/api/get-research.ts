@@ -1,13 +1,12 @@
 import { RESEARCH_ROUTES } from '../../shared/api/research-routes.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Stage } from '../../shared/research/stages.ts'
-import { foldRun } from '../../shared/runs/fold-run.ts'
 import { runApiPaths } from '../../shared/runs/ids.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
 import { headAfter } from '../record/end-of-run.ts'
-import { allEvents } from '../record/pinned-run.ts'
+import { readLog } from '../record/run-log.ts'
 import { readResearchAnswer } from '../research/research-answer.ts'
 import { readChain } from '../research/stored-chain.ts'
 
@@ -38,7 +37,7 @@ async function requireResearch({ runs }: World, run: RunKey): Promise<Meta> {
 }
 
 async function stageOf(world: World, run: RunKey): Promise<Stage> {
-  const { stage } = foldRun(await allEvents(world, run))
+  const { stage } = (await readLog(world, run)).fold
   if (stage === undefined) return 'nl_classify'
   const { next } = await readChain(world, run.tenant, stage.ref)
   return next === 'settle' ? 'synthesize_answer' : next

@@ -3,7 +3,8 @@ import { dagGraph } from '../../shared/plan/dag-graph.ts'
 import type { RunGraph } from '../../shared/plan/graph-schema.ts'
 import { type RunAnswer, viewRun } from '../../shared/views/run.ts'
 import { httpHandler } from '../http-handler.ts'
-import { allEvents, readPinned } from '../record/pinned-run.ts'
+import { readPinned } from '../record/pinned-run.ts'
+import { readLog } from '../record/run-log.ts'
 import { requireRun } from '../require-run.ts'
 
 /** The pinned document as a graph, with what each block is doing; the critical path is that of the times seen so far. */
@@ -15,7 +16,9 @@ export const handler = httpHandler({
     const { meta, dag } = await readPinned(world, run)
     const now = world.clock.now()
     const { max_attempts, max_run_bytes } = world.settings.safety
-    const view = viewRun({ meta, dag, head, events: await allEvents(world, run), now, max_attempts, max_run_bytes })
+    const log = await readLog(world, run)
+    const view = viewRun({ meta, dag, head, ...log, now, max_attempts, max_run_bytes })
+    await world.clock.turn?.()
     const until = view.run.ended_at === undefined ? now : Date.parse(view.run.ended_at)
     const seen = new Map(dag.blocks.map(({ id }) => [id, secondsOf(view.blocks[id], until)]))
     const graph = dagGraph(dag, (id) => seen.get(id) ?? EXPECTED_SECONDS)

@@ -8,8 +8,9 @@ import type { Json } from '../../shared/text/json.ts'
 import { viewRun } from '../../shared/views/run.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
-import { allEvents, readPinned } from '../record/pinned-run.ts'
+import { readPinned } from '../record/pinned-run.ts'
 import { readPortValues } from '../record/projections.ts'
+import { readLog } from '../record/run-log.ts'
 import { requireRun } from '../require-run.ts'
 
 /** A run as its events tell it, so that it always equals a replay; with the values that people are asked about. */
@@ -20,7 +21,7 @@ export const handler = httpHandler({
     const { run, head } = await requireRun(world, await withWholeId(world, call))
     const { meta, dag } = await readPinned(world, run)
     const asked = await world.runs.approvals(run)
-    const events = await allEvents(world, run)
+    const { events, fold } = await readLog(world, run)
     const queue = head.queued === true ? await positionInQueue(world, run) : undefined
     const { max_attempts, max_run_bytes } = world.settings.safety
     const lineage = await world.runs.lineage(run.tenant, meta.root ?? run.run_id)
@@ -30,6 +31,7 @@ export const handler = httpHandler({
       dag,
       head,
       events,
+      fold,
       approvals: asked,
       lineage,
       now,

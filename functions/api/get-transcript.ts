@@ -10,7 +10,6 @@ import {
 import type { Block } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { RunEvent, StoredValue } from '../../shared/runs/event.ts'
-import { foldRun } from '../../shared/runs/fold-run.ts'
 import type { ApprovalFold, RunFold } from '../../shared/runs/run-fold.ts'
 import type { KeptTurns, RunKey } from '../../shared/runs/run-store.ts'
 import { callItem, readAgentItem, turnItem } from '../../shared/runs/turns-and-calls.ts'
@@ -30,7 +29,8 @@ import {
 } from '../../shared/views/transcript.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
-import { allEvents, readPinned } from '../record/pinned-run.ts'
+import { readPinned } from '../record/pinned-run.ts'
+import { readLog } from '../record/run-log.ts'
 import { readPatiently } from '../record/stored-run.ts'
 import { requireBlock, requireRun } from '../require-run.ts'
 
@@ -125,8 +125,7 @@ async function keptBefore(
 }
 
 async function openPass(world: ReadWorld, run: RunKey, acting: ActingBlock, wanted: number | undefined): Promise<Pass> {
-  const events = await allEvents(world, run)
-  const fold = foldRun(events)
+  const { events, fold } = await readLog(world, run)
   const block = Object.hasOwn(fold.blocks, acting.id) ? fold.blocks[acting.id] : undefined
   const epoch = wanted ?? block?.epoch ?? 0
   const items = eventsOfItems(events, acting.id, epoch)

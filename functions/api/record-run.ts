@@ -13,7 +13,7 @@ import { canonicalJson } from '../../shared/text/json.ts'
 import { redactSecrets } from '../../shared/text/redact.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
-import { allEvents } from '../record/pinned-run.ts'
+import { allEvents } from '../record/run-log.ts'
 import { requireRun } from '../require-run.ts'
 import { readChain } from '../research/stored-chain.ts'
 

@@ -67,6 +67,7 @@ async function* streamText(world: World, run: RunKey, after: number, signal: Abo
     const isQuiet = last === undefined && now >= beat
     if (isQuiet) yield ': heartbeat\n\n'
     if (isQuiet || last !== undefined) beat = now + HEARTBEAT_MS
+    await world.clock.turn?.()
   }
   yield `: goes on after this id\nid: ${since}\nretry: ${RETRY_MS}\n\n`
 }

@@ -1,7 +1,7 @@
 import { VERIFY_RUN } from '../../shared/api/verify-routes.ts'
 import { Fault } from '../../shared/errors.ts'
 import { type AnchorLook, checkAnchor, type FoundAnchor } from '../../shared/invariants/anchor.ts'
-import { type Checked, checkChain, checkRun } from '../../shared/invariants/check-run.ts'
+import { type Checked, checkChain, checkRun, INVARIANTS } from '../../shared/invariants/check-run.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
@@ -34,7 +34,7 @@ async function verify(world: World, run: RunKey): Promise<Verified> {
   try {
     const { stored, seal } = await readStoredRun(world, run, meta)
     const { checked, anchor } = checkAnchor(stored, await lookForAnchor(world, run))
-    const checks = [checkChain(stored, seal), ...(await checkRun(stored)), checked]
+    const checks = [checkChain(stored, seal), ...(await checkRun(stored, INVARIANTS, world.clock.turn)), checked]
     return { seq: stored.events.length, seal, anchor, checks }
   } catch (error) {
     // A store that is away says nothing of the run; anything else is a record that cannot be read.

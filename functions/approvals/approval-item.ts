@@ -23,7 +23,8 @@ import { askedInputs, attemptInputs, storeInputs } from '../attempts/inputs.ts'
 import { putBackUse } from '../attempts/meter.ts'
 import { judgePreGates } from '../attempts/prepare.ts'
 import { endFromEarlierRun } from '../attempts/reuse.ts'
-import { allEvents, readPinned } from '../record/pinned-run.ts'
+import { readPinned } from '../record/pinned-run.ts'
+import { allEvents } from '../record/run-log.ts'
 
 /** What a person is asked about a block; undefined when its inputs or pre-gates would refuse it anyway, or an earlier result stands in for it. */
 export async function questionBeforeWork(call: BlockCall, id: string): Promise<ApprovalItem | undefined> {

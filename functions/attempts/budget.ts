@@ -7,9 +7,9 @@ import { hasOpenQuestion, laneKey, PHASE, readOrdinal } from '../../shared/runs/
 import { eventPosition } from '../../shared/runs/run-fold.ts'
 import type { Append } from '../../shared/runs/run-store.ts'
 import { spentByEvents } from '../../shared/runs/usage-cost.ts'
-import { allEvents } from '../record/pinned-run.ts'
 import { readOwnProjection } from '../record/projections.ts'
 import { chargeFor } from '../record/record-events.ts'
+import { allEvents } from '../record/run-log.ts'
 import { type BlockCall, eventBase } from './block-call.ts'
 import { closeMeter, takeUnreportedUse } from './meter.ts'
 

@@ -20,8 +20,9 @@ import type { ApprovalItem, BlockProjection } from '../../shared/runs/run-store-
 import { isWhenTrue } from '../../shared/runs/skip-rules.ts'
 import { sha256 } from '../../shared/text/hash.ts'
 import { canonicalJson, type Json } from '../../shared/text/json.ts'
-import { allEvents, readPinned } from '../record/pinned-run.ts'
+import { readPinned } from '../record/pinned-run.ts'
 import { readPortValues, readProjections } from '../record/projections.ts'
+import { allEvents } from '../record/run-log.ts'
 import { type BlockCall, childRunKey, type DecisionUsed } from './block-call.ts'
 
 /**

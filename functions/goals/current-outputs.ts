@@ -5,8 +5,9 @@ import { type BlockFold, eventPosition } from '../../shared/runs/run-fold.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { Json } from '../../shared/text/json.ts'
 import type { World } from '../../shared/world.ts'
-import { allEvents, unavailableIfMissing } from '../record/pinned-run.ts'
+import { unavailableIfMissing } from '../record/pinned-run.ts'
 import { readPortValues } from '../record/projections.ts'
+import { allEvents } from '../record/run-log.ts'
 
 /** An attempt whose outputs are its block's: it completed in the newest epoch. */
 export interface CurrentOutput {

@@ -2,7 +2,8 @@ import type { GoalEvaluation } from '../../shared/goals/completion.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
-import { allEvents, unavailableIfMissing } from './pinned-run.ts'
+import { unavailableIfMissing } from './pinned-run.ts'
+import { allEvents } from './run-log.ts'
 
 type Evaluated = Extract<RunEvent, { readonly type: 'goal:evaluated' }>
 

@@ -2,7 +2,6 @@ import * as z from 'zod'
 import { type BounceModule, bounceModules } from '../../shared/dag/bounce-modules.ts'
 import type { Dag } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
-import type { RunEvent } from '../../shared/runs/event.ts'
 import type { MachineInput } from '../../shared/runs/machine.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
@@ -71,18 +70,6 @@ function keep<T>(map: Map<string, Promise<T>>, key: string, value: Promise<T>): 
   map.set(key, value)
   value.catch(() => map.delete(key))
   return value
-}
-
-const PAGE = 1_000
-
-/** Every stored event of a run, page by page. */
-export async function allEvents(world: Pick<World, 'runs'>, run: RunKey): Promise<readonly RunEvent[]> {
-  const all: RunEvent[] = []
-  for (;;) {
-    const page = await world.runs.events(run, all.at(-1)?.seq ?? 0, PAGE)
-    all.push(...page)
-    if (page.length < PAGE) return all
-  }
 }
 
 /** The execution input as every state passes it on in `in` (docs/architecture.md, "From document to machine"). */

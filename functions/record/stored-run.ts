@@ -1,12 +1,11 @@
 import type { Dag } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { RunParts, StoredRun } from '../../shared/invariants/invariant.ts'
-import { hashAfter } from '../../shared/runs/hash-chain.ts'
 import type { Execution } from '../../shared/runs/machine.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import type { BlockProjection } from '../../shared/runs/run-store-items.ts'
 import type { World } from '../../shared/world.ts'
-import { allEvents } from './pinned-run.ts'
+import { allEvents, hashOfLog } from './run-log.ts'
 
 type VerifyWorld = Pick<World, 'runs' | 'objects' | 'machine' | 'isolate' | 'clock'>
 
@@ -29,14 +28,18 @@ export async function readStoredRun(
   const { runs, isolate } = world
   const read = readPatiently(world, run.tenant)
   const dag = await readDag(read, meta)
+  await world.clock.turn?.()
   const beside = await readItems(world, run, dag)
+  await world.clock.turn?.()
   const head = await runs.head(run)
   // Behind HEAD: a run at rest there has its whole chain. Before the events: they are all those it is closed over.
   const sealed = await runs.sealed(run)
   const all = await allEvents(world, run)
   const events = head === undefined ? all : all.slice(0, head.seq)
   const seal =
-    sealed === undefined ? undefined : { ...sealed, matches: hashAfter(all.slice(0, sealed.seq)) === sealed.hash }
+    sealed === undefined
+      ? undefined
+      : { ...sealed, matches: (await hashOfLog(world, all.slice(0, sealed.seq))) === sealed.hash }
   const ended = head !== undefined && head.state !== 'running'
   const stored = {
     ...{ meta, events, read, isolate, ...beside },

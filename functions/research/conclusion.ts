@@ -5,7 +5,7 @@ import { ordinal, PHASE } from '../../shared/runs/lane.ts'
 import type { Append, Meta } from '../../shared/runs/run-store.ts'
 import { shortRedacted } from '../../shared/text/short-text.ts'
 import type { World } from '../../shared/world.ts'
-import { allEvents } from '../record/pinned-run.ts'
+import { allEvents } from '../record/run-log.ts'
 import { readChain, readResearchQuestion } from './stored-chain.ts'
 
 /** The lane behind those of the five stages. */

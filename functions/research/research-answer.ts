@@ -11,7 +11,7 @@ import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import { shownPrice } from '../../shared/runs/usage-cost.ts'
 import { canonicalJson, type Json } from '../../shared/text/json.ts'
 import type { World } from '../../shared/world.ts'
-import { allEvents } from '../record/pinned-run.ts'
+import { allEvents } from '../record/run-log.ts'
 import { readChain, readResearchQuestion } from './stored-chain.ts'
 
 interface Filter {

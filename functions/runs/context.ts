@@ -7,7 +7,8 @@ import type { ContextItem } from '../../shared/runs/run-store-items.ts'
 import { sha256 } from '../../shared/text/hash.ts'
 import { canonicalJson, type Json } from '../../shared/text/json.ts'
 import type { World } from '../../shared/world.ts'
-import { allEvents, type Pinned } from '../record/pinned-run.ts'
+import type { Pinned } from '../record/pinned-run.ts'
+import { allEvents } from '../record/run-log.ts'
 import { readContinuedRun } from './continued-run.ts'
 
 type Values = Readonly<Record<string, Json>>

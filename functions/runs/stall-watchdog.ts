@@ -3,7 +3,8 @@ import type { Head } from '../../shared/runs/head.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import { findStall, type Stall } from '../../shared/runs/stall.ts'
 import type { World } from '../../shared/world.ts'
-import { allEvents, readPinned } from '../record/pinned-run.ts'
+import { readPinned } from '../record/pinned-run.ts'
+import { allEvents } from '../record/run-log.ts'
 import { endRun, unfinishedChildIds } from './end-run.ts'
 
 type StallWorld = Pick<World, 'runs' | 'objects' | 'outbox' | 'clock' | 'settings'>

@@ -4,6 +4,7 @@ import { redactForLog } from '../../shared/text/redact.ts'
 /** The clock of this machine. */
 export const systemClock: Clock = {
   now: () => Date.now(),
+  turn: () => new Promise((resolve) => setImmediate(resolve)),
   delay: (ms, signal) =>
     new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)

@@ -2,7 +2,7 @@ import { type Binding, boundContext, overrideHashes } from '../approvals/decisio
 import { governingBlocks, governs } from '../approvals/governed-blocks.ts'
 import type { Block, Dag } from '../dag/dag.ts'
 import { approvalDigest } from '../runs/approval.ts'
-import { type Pass, passesOf, passName } from '../runs/block-passes.ts'
+import { type Pass, passesOf, passesOfBlock, passName } from '../runs/block-passes.ts'
 import type { RunEvent } from '../runs/event.ts'
 import { questionNumber } from '../runs/ids.ts'
 import { childDocumentOf } from '../runs/run-store.ts'
@@ -38,10 +38,31 @@ export const approvedActions = defineInvariant({
       bindings.set(item.id, binding)
       problems.push(...(await questionProblems(run, item, binding)))
     }
-    for (const pass of passesOf(run.events)) problems.push(...(await passProblems(run, pass, bindings)))
+    const people = whoAsks(run, bindings)
+    for (const pass of passesOf(run.events)) problems.push(...(await passProblems(run, pass, people)))
     return problems
   },
 })
+
+/** What every attempt is held against: of a thousand blocks few ask anybody. */
+interface Asking {
+  readonly bindings: ReadonlyMap<string, Binding>
+  readonly blocks: ReadonlyMap<string, Block>
+  /** The blocks people were asked about, in document order. */
+  readonly asked: readonly Block[]
+  /** The blocks that open a child run which may ask. */
+  readonly opening: readonly Block[]
+}
+
+function whoAsks({ events, dag, meta }: Parts, bindings: ReadonlyMap<string, Binding>): Asking {
+  const ids = new Set(events.flatMap(({ type, block_id }) => (type === 'approval:requested' ? [block_id] : [])))
+  return {
+    bindings,
+    blocks: new Map(dag.blocks.map((block) => [block.id, block])),
+    asked: dag.blocks.filter(({ id }) => ids.has(id)),
+    opening: dag.blocks.filter((block) => childDocumentOf(block, meta.children)?.asks === true),
+  }
+}
 
 /** undefined: the object is gone, which invariant 21 says. */
 async function readBinding({ read }: Parts, ref: string): Promise<Binding | undefined> {
@@ -131,17 +152,13 @@ function takenOverProblems({ events, dag, meta }: Parts): string[] {
   })
 }
 
-async function passProblems(
-  run: Parts,
-  pass: Pass,
-  bindings: ReadonlyMap<string, Binding>,
-): Promise<readonly string[]> {
-  const block = run.dag.blocks.find(({ id }) => id === pass.block_id)
+async function passProblems(run: Parts, pass: Pass, people: Asking): Promise<readonly string[]> {
+  const block = people.blocks.get(pass.block_id)
   if (block === undefined || block.approval !== undefined) return []
   const problems: string[] = []
   for (const started of pass.events) {
     if (started.type !== 'block:started' || workedWithNothing(pass, started)) continue
-    problems.push(...(await startProblems({ run, pass, block, started }, bindings)))
+    problems.push(...(await startProblems({ run, pass, block, started }, people)))
   }
   return problems
 }
@@ -154,15 +171,16 @@ interface Begun {
 }
 
 /** Items of a block work with what it began with, and name nothing themselves: it stands on decisions for them. */
-async function startProblems(begun: Begun, bindings: ReadonlyMap<string, Binding>): Promise<readonly string[]> {
+async function startProblems(begun: Begun, people: Asking): Promise<readonly string[]> {
+  const { bindings, asked, opening } = people
   const { run, pass, block, started } = begun
   const name = `${passName(pass)}: event ${started.seq}`
   const stood = await decisionsOf(run, pass.item === undefined ? started : startOfBlock(run, pass, started))
-  const granted = run.dag.blocks.flatMap((governor) => grantedBefore(run, governor, block, started.seq))
+  const granted = asked.flatMap((governor) => grantedBefore(run, governor, block, started.seq))
   const wrong = pass.item === undefined ? namedProblems(name, granted, stood, bindings) : []
   const before = [
     ...granted.flatMap(({ data }) => bindings.get(data.approval_id) ?? []),
-    ...(await childBindings(begun)),
+    ...(await childBindings(begun, opening)),
     ...[...stood.keys()].flatMap((id) => bindings.get(id) ?? []).filter((one) => one.feeds?.includes(block.id)),
   ]
   const taken = await inheritedBindings(begun, stood)
@@ -215,11 +233,10 @@ async function worksWith({ run, pass, block, started }: Begun, bound: readonly B
 }
 
 /** What the child runs that may have asked were opened with, of blocks before this one. */
-async function childBindings({ run, block, started }: Begun): Promise<readonly Binding[]> {
+async function childBindings({ run, block, started }: Begun, opening: readonly Block[]): Promise<readonly Binding[]> {
   const found: Binding[] = []
-  for (const governor of run.dag.blocks) {
-    if (childDocumentOf(governor, run.meta.children)?.asks !== true || !governs(run.dag, governor.id, block.id))
-      continue
+  for (const governor of opening) {
+    if (!governs(run.dag, governor.id, block.id)) continue
     const opened = newestPass(run, governor.id, started.seq)?.events.findLast(
       (event) => event.seq < started.seq && opensChild(event) !== undefined,
     )
@@ -276,9 +293,7 @@ function takenFrom(run: Parts, id: string, seq: number): string | undefined {
 }
 
 function newestPass({ events }: Parts, id: string, seq: number): Pass | undefined {
-  return passesOf(events).findLast((one) => {
-    return one.block_id === id && one.item === undefined && (one.events[0]?.seq ?? seq) < seq
-  })
+  return passesOfBlock(events, id).findLast((one) => one.item === undefined && (one.events[0]?.seq ?? seq) < seq)
 }
 
 /** An attempt that is refused before it begins, or whose inputs could not be read, works with nothing. */

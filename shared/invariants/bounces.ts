@@ -1,5 +1,5 @@
 import { type Block, type Bounce, type Dag, REJECTION_GATE } from '../dag/dag.ts'
-import { type Pass, passEnd, passesOf } from '../runs/block-passes.ts'
+import { type Pass, passEnd, passesOfBlock } from '../runs/block-passes.ts'
 import type { RunEvent } from '../runs/event.ts'
 import { defineInvariant } from './invariant.ts'
 
@@ -71,7 +71,7 @@ function dueProblems(
   sent: readonly Rerouted[],
 ): readonly string[] {
   if (!endedByItself(events)) return []
-  const last = passesOf(events).findLast(({ block_id, item }) => block_id === id && item === undefined)
+  const last = passesOfBlock(events, id).findLast(({ item }) => item === undefined)
   const failed = last === undefined ? undefined : passEnd(last)
   if (last === undefined || failed?.type !== 'block:failed') return []
   const gates = refusedGates(dag, last, failed)

@@ -85,8 +85,9 @@ export const verdictsAgain = defineInvariant({
   needs: ['events', 'dag', 'meta', 'context', 'read', 'isolate'],
   async check(run) {
     const wrong: string[] = []
+    const blocks = new Map(run.dag.blocks.map((block) => [block.id, block]))
     for (const pass of passesOf(run.events)) {
-      const block = run.dag.blocks.find(({ id }) => id === pass.block_id)
+      const block = blocks.get(pass.block_id)
       if (block !== undefined) wrong.push(...(await passProblems(run, pass, block)))
     }
     return wrong

@@ -1,7 +1,7 @@
 import { isActing } from '../agents/agent-items.ts'
 import type { Block } from '../dag/dag.ts'
 import { resolveInputs } from '../runs/block-inputs.ts'
-import { beginsItems, type Pass, passEnd, passesOf } from '../runs/block-passes.ts'
+import { beginsItems, type Pass, passEnd, passesOfBlock } from '../runs/block-passes.ts'
 import type { EventData, RunEvent, StoredValue } from '../runs/event.ts'
 import { foreachList } from '../runs/foreach.ts'
 import type { Json } from '../text/json.ts'
@@ -48,9 +48,7 @@ async function agentInputs(
 }
 
 function itemsRef(events: readonly RunEvent[], { block_id, epoch }: Pass, started: RunEvent): string | undefined {
-  const whole = passesOf(events).find(
-    (one) => one.block_id === block_id && one.item === undefined && one.epoch === epoch,
-  )
+  const whole = passesOfBlock(events, block_id).find((one) => one.item === undefined && one.epoch === epoch)
   const isMeant = ({ seq, attempt }: RunEvent) =>
     started.item === undefined ? attempt === started.attempt : seq <= started.seq
   const begun = whole?.events.findLast((one) => beginsItems(one) && one.data.items !== undefined && isMeant(one))
@@ -91,8 +89,8 @@ function publishedBy(
   id: string,
   seq: number,
 ): EventData<'block:output'>['outputs'] | undefined {
-  const before = passesOf(events).findLast(({ block_id, item, events: [first] }) => {
-    return block_id === id && item === undefined && (first?.seq ?? seq) < seq
+  const before = passesOfBlock(events, id).findLast(({ item, events: [first] }) => {
+    return item === undefined && (first?.seq ?? seq) < seq
   })
   const end = before === undefined ? undefined : passEnd(before)
   if (before === undefined || end?.type !== 'block:completed' || end.seq > seq) return undefined

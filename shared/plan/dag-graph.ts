@@ -8,26 +8,48 @@ import { type TaskCall, taskCallOf } from './machine-size.ts'
 
 /** A checked DAG as nodes and edges. `seconds` is what a block takes, for the critical path. */
 export function dagGraph(dag: Dag, seconds: (block: string) => number): DagGraph {
+  const { nodes, ...drawn } = drawingOf(dag)
+  const { path, length } = pathOf(dag.blocks, seconds)
+  const ids = path.flatMap((index) => dag.blocks[index]?.id ?? [])
+  const critical = new Set(ids)
+  return {
+    ...drawn,
+    nodes: nodes.map((node) => ({ ...node, critical: critical.has(node.id) })),
+    critical_path: { blocks: ids, seconds: length },
+  }
+}
+
+/** What of a graph does not depend on what its blocks take. */
+interface Drawing extends Omit<DagGraph, 'nodes' | 'critical_path'> {
+  readonly nodes: readonly Omit<DagGraph['nodes'][number], 'critical'>[]
+}
+
+/** Made once a document: it compiles it, and a run of it is looked at again and again. */
+const DRAWINGS = new WeakMap<Dag, Drawing>()
+
+function drawingOf(dag: Dag): Drawing {
+  const drawing = DRAWINGS.get(dag) ?? draw(dag)
+  DRAWINGS.set(dag, drawing)
+  return drawing
+}
+
+function draw(dag: Dag): Drawing {
   const { blocks } = dag
   const compiled = compileDag(dag)
   const joins = joinReasons(compiledMachines(compiled))
+  const ownJoins = Map.groupBy(joins, ({ before }) => before)
   const moduleOf = new Map(compiled.modules.flatMap(({ key, blocks: ids }) => ids.map((id) => [id, key] as const)))
-  const path = pathOf(blocks, seconds)
-  const ids = path.path.flatMap((index) => blocks[index]?.id ?? [])
-  const layers = layersOf(blocks, path.order)
-  const critical = new Set(ids)
+  const layers = layersOf(blocks, pathOf(blocks, () => 1).order)
   return {
     dag: dag.name,
     nodes: blocks.map((block, index) => ({
       ...nodeOf(block),
       layer: layers[index] ?? 0,
       ...(moduleOf.has(block.id) && { module: moduleOf.get(block.id) }),
-      critical: critical.has(block.id),
     })),
-    edges: blocks.flatMap((block) => edgesOf(block, joins)),
+    edges: blocks.flatMap((block) => edgesOf(block, ownJoins.get(block.id) ?? [])),
     joins: joins.map(({ before, waits_for, reason }) => ({ before, waits_for, reason })),
     bounces: blocks.flatMap(bouncesOf),
-    critical_path: { blocks: ids, seconds: path.length },
   }
 }
 
@@ -67,8 +89,7 @@ function nodeOf(block: Block) {
   }
 }
 
-function edgesOf({ id, upstream, inputs }: Block, joins: readonly PlannedJoin[]): readonly DagGraph['edges'][number][] {
-  const own = joins.filter(({ before }) => before === id)
+function edgesOf({ id, upstream, inputs }: Block, own: readonly PlannedJoin[]): readonly DagGraph['edges'][number][] {
   return upstream.map((from) => ({
     from,
     to: id,

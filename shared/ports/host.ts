@@ -17,6 +17,11 @@ export interface Clock {
   now(): number
   /** Resolves after ms, rejects with the signal's reason when aborted. */
   delay(ms: number, signal?: AbortSignal): Promise<void>
+  /**
+   * Resolves when others who wait for this thread have had it: requests, timers, commits. Whoever works for more than some
+   * milliseconds at a time asks for it. Absent where a call has a process of its own.
+   */
+  turn?(): Promise<void>
 }
 
 export interface Ids {

@@ -44,6 +44,16 @@ function addEvent(
 /** Several checks ask for the passes of one log. */
 const KEPT = new WeakMap<object, readonly Pass[]>()
 
+/** Those of one block and its items, in the same order: a check that asks for each block of a large run stays linear. */
+export function passesOfBlock(events: readonly RunEvent[], block_id: string): readonly Pass[] {
+  const passes = passesOf(events)
+  const byBlock = KEPT_BY_BLOCK.get(passes) ?? Map.groupBy(passes, (pass) => pass.block_id)
+  KEPT_BY_BLOCK.set(passes, byBlock)
+  return byBlock.get(block_id) ?? []
+}
+
+const KEPT_BY_BLOCK = new WeakMap<object, ReadonlyMap<string, readonly Pass[]>>()
+
 /** `block "build"`, `item 3 of block "build"`. */
 export function passName({ block_id, item }: Pick<Pass, 'block_id' | 'item'>): string {
   return item === undefined ? `block "${block_id}"` : `item ${item} of block "${block_id}"`

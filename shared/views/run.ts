@@ -20,6 +20,8 @@ interface RunParts {
   readonly dag: Dag
   readonly head: Pick<Head, 'deadline_at' | 'budget' | 'stored_bytes'>
   readonly events: readonly RunEvent[]
+  /** What they fold to, if it is at hand. */
+  readonly fold?: RunFold
   readonly approvals?: readonly ApprovalItem[]
   /** The runs that came of the same root, oldest first, if they were read. */
   readonly lineage?: readonly RunLink[]
@@ -117,13 +119,13 @@ export interface RunAnswer {
  * Everything but deadline, budget and storage is folded from the events, so that the answer equals a replay
  * (docs/invariants.md, 23).
  */
-export function viewRun({ meta, dag, head, events, approvals = [], lineage = [], ...parts }: RunParts): RunAnswer {
-  const fold = foldRun(events)
+export function viewRun({ events, fold = foldRun(events), ...parts }: RunParts): RunAnswer {
+  const { meta, dag, head, approvals = [], lineage = [], ...rest } = parts
   const blocks = dag.blocks.map((block): [string, BlockAnswer] => [block.id, blockAnswer(block, fold)])
   const shown = new Map(approvals.map((item) => [item.id, item]))
   return {
     run: {
-      ...runAnswer({ meta, dag, head, fold, ...parts }),
+      ...runAnswer({ meta, dag, head, fold, ...rest }),
       ...changesOf(meta, events),
       ...viewLineage(meta, fold, lineage),
     },
@@ -136,7 +138,7 @@ export function viewRun({ meta, dag, head, events, approvals = [], lineage = [],
   }
 }
 
-interface Folded extends Omit<RunParts, 'events' | 'approvals' | 'lineage'> {
+interface Folded extends Omit<RunParts, 'events' | 'fold' | 'approvals' | 'lineage'> {
   readonly fold: RunFold
 }
 

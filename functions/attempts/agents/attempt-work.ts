@@ -5,7 +5,7 @@ import type { Append, AttemptWork } from '../../../shared/runs/run-store.ts'
 import { readAgentItem } from '../../../shared/runs/turns-and-calls.ts'
 import { asksForJson } from '../../../shared/telemetry/call-span.ts'
 import { canonicalJson, type Json } from '../../../shared/text/json.ts'
-import { allEvents } from '../../record/pinned-run.ts'
+import { allEvents } from '../../record/run-log.ts'
 import type { BlockCall } from '../block-call.ts'
 
 type Working = Pick<BlockCall, 'world' | 'run' | 'meta' | 'block' | 'item' | 'epoch' | 'acting'>

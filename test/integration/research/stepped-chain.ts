@@ -1,4 +1,4 @@
-import { allEvents } from '../../../functions/record/pinned-run.ts'
+import { allEvents } from '../../../functions/record/run-log.ts'
 import { handler as assess } from '../../../functions/research/assess-sufficiency.ts'
 import { handler as execute } from '../../../functions/research/execute-subqueries.ts'
 import { handler as classify } from '../../../functions/research/nl-classify.ts'
