@@ -12,16 +12,18 @@ export const SCHEMA_VERSION = 5
 
 /**
  * WAL with synchronous NORMAL: a commit survives the end of this process however it comes; a power cut may lose the
- * last commits but never tears one. FULL: a commit waits for the disk. A checkpoint each 16,000 pages (32 MB): its fsyncs are the dearest part of a
- * steady stream of small commits. EXCLUSIVE: the folder's lock admits one process anyway, and the file locks around each
+ * last commits but never tears one. FULL: a commit waits for the disk. A checkpoint each 1,000 pages (4 MB): 2,000, 4,000 and
+ * 16,000 saved nothing that could be measured (docs/benchmarks.md), and a longer one holds everybody up for longer. What one
+ * large transaction leaves beyond that goes with the next write behind a checkpoint, the rest when nothing is written
+ * (`truncateWhenIdle`). EXCLUSIVE: the folder's lock admits one process anyway, and the file locks around each
  * statement cost a quarter of an append; so the file is read with other programs while no place is open on it.
  */
 const pragmas = (durability: Durability) => `
   PRAGMA locking_mode = EXCLUSIVE;
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'};
-  PRAGMA wal_autocheckpoint = 16000;
-  PRAGMA journal_size_limit = 67108864;
+  PRAGMA wal_autocheckpoint = 1000;
+  PRAGMA journal_size_limit = 4194304;
   PRAGMA cache_size = -32768;
   PRAGMA temp_store = MEMORY;`
 
@@ -118,6 +120,29 @@ const watching = new WeakMap<DatabaseSync, TransactionWatcher[]>()
 
 export function onTransactions(db: DatabaseSync, watcher: TransactionWatcher): void {
   watching.set(db, [...(watching.get(db) ?? []), watcher])
+}
+
+/**
+ * Answers a look at whether anybody has written since the last one: of a database that rests the WAL goes into its file, and
+ * is empty then. Of one that is written to nothing is done.
+ */
+export function truncateWhenIdle(db: DatabaseSync): () => void {
+  const checkpoint = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)')
+  let commits = 0
+  let seen = 0
+  let truncated = -1
+  onTransactions(db, {
+    afterCommit: () => {
+      commits += 1
+    },
+  })
+  return () => {
+    const rests = commits === seen
+    seen = commits
+    if (!rests || commits === truncated || db.isTransaction) return
+    checkpoint.all()
+    truncated = commits
+  }
 }
 
 /**

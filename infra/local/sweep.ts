@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Clock, Log } from '../../shared/ports/host.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { removeEndedExecutions } from './asl/sqlite-journal.ts'
+import { truncateWhenIdle } from './database.ts'
 import { removeOldObjects } from './folder-objects.ts'
 import { entityBodyPredicate, removeRunEntities } from './graph-store/retention.ts'
 import { endedRunsRemover, removeOldSharedItems } from './run-store/retention.ts'
@@ -20,13 +21,18 @@ interface SweepParts {
   readonly log: Log
 }
 
-/** Sweeps the runs that are due; each hour what is older than the retention, and machines. Answers how to stop. */
+/**
+ * Sweeps the runs that are due; each hour what is older than the retention, and machines; empties the WAL of a place that
+ * rests. Answers how to stop.
+ */
 export function startSweeps({ ms, sweep, clear, settings, db, clock, log }: SweepParts): () => Promise<void> {
   const folder = join(settings.data_dir, 'objects')
   const { retention_days } = settings.safety
   const retain = createRetention({ db, folder, retention_days, log })
+  const truncate = truncateWhenIdle(db)
   const stops = [
     startSweep(ms, sweep, log),
+    startSweep(IDLE_MS, async () => truncate(), log),
     startSweep(RETENTION_MS, () => retain(clock.now()), log),
     startSweep(RETENTION_MS, clear, log),
   ]
@@ -34,6 +40,9 @@ export function startSweeps({ ms, sweep, clear, settings, db, clock, log }: Swee
     for (const stop of stops) await stop()
   }
 }
+
+/** Between two looks at whether anybody writes. */
+const IDLE_MS = 5_000
 
 /** The first time an hour after the start: a place that is opened for one command has other things to do. */
 const RETENTION_MS = 3_600_000

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { commitTogether, openDatabase, transaction } from '../../../infra/local/database.ts'
+import { commitTogether, openDatabase, transaction, truncateWhenIdle } from '../../../infra/local/database.ts'
 import { openRunStore } from '../../../infra/local/run-store/run-store.ts'
 import { Fault } from '../../../shared/errors.ts'
 import { hashAfter } from '../../../shared/runs/hash-chain.ts'
@@ -130,6 +130,36 @@ test('commitTogether() shares one commit among the works of one turn', async () 
   const alone = written() - before
   await Promise.all([2, 3, 4].map((n) => commitTogether(db, () => add(n))))
   expect(written() - before).toBe(2 * alone)
+  db.close()
+})
+
+test('the WAL of a database that nobody writes to is emptied; that of a busy one is left alone, and has 5 MB at most', () => {
+  const { db, add, all } = counting()
+  const text = db.prepare('CREATE TABLE texts (body TEXT)')
+  text.run()
+  const insert = db.prepare('INSERT INTO texts VALUES (?)')
+  const size = () => statSync(`${file}-wal`).size
+  const look = truncateWhenIdle(db)
+  for (let n = 0; n < 2_000; n += 1) transaction(db, () => [add(n), insert.run('x'.repeat(20_000))])
+  const most = size()
+  expect(most).toBeLessThan(5_000_000)
+  look()
+  expect(size()).toBe(most)
+  transaction(db, () => add(2_000))
+  look()
+  expect(size()).toBeGreaterThan(0)
+  look()
+  expect(size()).toBe(0)
+  transaction(db, () => add(2_001))
+  look()
+  look()
+  expect([size(), all().length]).toEqual([0, 2_002])
+  // Behind a transaction that is open, and one that failed, nothing happens to what is kept.
+  transaction(db, look)
+  expect(() => transaction(db, () => db.exec('no SQL'))).toThrow(Fault)
+  look()
+  look()
+  expect(all()).toHaveLength(2_002)
   db.close()
 })
 
