@@ -7,8 +7,8 @@ import { namesToDisk } from './to-disk.ts'
 
 /** 'Sluc' in the file's header tells our file from any other SQLite file. */
 const APPLICATION_ID = 0x536c7563
-/** Raised when a table changes its shape; an older program refuses a newer file. */
-export const SCHEMA_VERSION = 5
+/** Raised when a table changes its shape, or what lies where; an older program refuses a newer file. */
+export const SCHEMA_VERSION = 6
 
 /**
  * WAL with synchronous NORMAL: a commit survives the end of this process however it comes; a power cut may lose the

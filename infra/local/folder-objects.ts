@@ -25,7 +25,7 @@ import { sha256 } from '../../shared/text/hash.ts'
 import { namesToDisk, toDisk } from './to-disk.ts'
 
 /**
- * Object store in a folder: `<folder>/<tenant>/objects/<aa>/<sha256>`, the keys S3 has too. Files appear whole (temp
+ * Object store in a folder, of the local place for bodies that are no rows (stored-objects.ts): `<folder>/<tenant>/objects/<aa>/<sha256>`, the keys S3 has too. Files appear whole (temp
  * file, then rename) and are never changed; calls are synchronous inside, since bodies are small and a thread hop costs
  * more than the file. Not fsynced unless `durability` is full: after a power cut a torn file shows as object_corrupt,
  * never as data.

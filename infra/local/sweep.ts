@@ -7,6 +7,7 @@ import { truncateWhenIdle } from './database.ts'
 import { removeOldObjects } from './folder-objects.ts'
 import { entityBodyPredicate, removeRunEntities } from './graph-store/retention.ts'
 import { endedRunsRemover, removeOldSharedItems } from './run-store/retention.ts'
+import { removeOldRows } from './stored-objects.ts'
 
 interface SweepParts {
   /** Milliseconds between two sweeps. */
@@ -101,7 +102,8 @@ export function createRetention({ db, folder, retention_days, log }: RetentionPa
     removeOldSharedItems(db, before)
     removeEndedExecutions(db, cutoff)
     const oldest = Math.min(cutoff - OBJECTS_LONGER_DAYS * DAY_MS, oldestLiving(db) - retention_days * DAY_MS)
-    const objects = await removeOldObjects(folder, oldest, entityBodyPredicate(db))
+    const isBody = entityBodyPredicate(db)
+    const objects = (await removeOldRows(db, oldest, isBody)) + (await removeOldObjects(folder, oldest, isBody))
     if (runs + objects > 0) log.info('removed what was older than the retention', { runs, objects, retention_days })
   }
 }

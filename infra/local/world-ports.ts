@@ -23,6 +23,7 @@ import { openRunStore } from './run-store/run-store.ts'
 import { openLocalIndex } from './search-index.ts'
 import { PACKAGE_DAGS } from './settings.ts'
 import { createSteps } from './steps.ts'
+import { openStoredObjects } from './stored-objects.ts'
 import { openTokens } from './tokens.ts'
 import { openUploads } from './uploads.ts'
 import { openWaits, type PlaceAddress } from './waits.ts'
@@ -141,7 +142,7 @@ interface Stores
 
 /** What the local place remembers. */
 function openStores({ folder, durability, db, clock, address }: StoreParts): Stores {
-  const objects = openObjects(join(folder, 'objects'), durability)
+  const objects = openStoredObjects(db, openObjects(join(folder, 'objects'), durability))
   const graph = openGraphStore(db, clock)
   const { index: search, indexing, close } = openLocalIndex(folder, { graph, objects, clock })
   return {

@@ -1,7 +1,10 @@
-import { mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { onTransactions, openDatabase } from '../../infra/local/database.ts'
 import { openObjects } from '../../infra/local/folder-objects.ts'
+import { MOST_IN_ROW, openStoredObjects } from '../../infra/local/stored-objects.ts'
 import { objectStoreSuite } from './object-store-suite.ts'
 
 for (const durability of ['normal', 'full'] as const) {
@@ -22,3 +25,79 @@ for (const durability of ['normal', 'full'] as const) {
     }
   })
 }
+
+const ROW = 'tenant = ? AND sha256 = unhex(?)'
+
+objectStoreSuite('database, and a folder for what is large', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-objects-'))
+  const db = openDatabase(folder)
+  const parts = (ref: string) => ref.slice('objstore://'.length).split('/')
+  return {
+    store: openStoredObjects(db, openObjects(folder)),
+    damage: async (ref, body) => {
+      expect(db.prepare(`UPDATE objects SET body = ? WHERE ${ROW}`).run(body, ...parts(ref)).changes).toBe(1)
+    },
+    age: {
+      read: async (ref) =>
+        Number(db.prepare(`SELECT written_at FROM objects WHERE ${ROW}`).get(...parts(ref))?.written_at),
+      set: async (ref, ms) => void db.prepare(`UPDATE objects SET written_at = ? WHERE ${ROW}`).run(ms, ...parts(ref)),
+    },
+    close: async () => {
+      db.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+})
+
+test('a body of 880 bytes is a row, which keeps to its page; one more is a file', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-objects-'))
+  const db = openDatabase(folder)
+  const store = openStoredObjects(db, openObjects(folder))
+  const tenant = 't'.repeat(64)
+  for (let i = 0; i < 20; i += 1) await store.put(tenant, Buffer.alloc(MOST_IN_ROW, `row ${i}`))
+  const pages = db.prepare("SELECT count(*) AS n FROM dbstat WHERE name = 'objects' AND pagetype = 'overflow'").get()
+  expect(pages).toEqual({ n: 0 })
+  expect(existsSync(join(folder, tenant))).toBe(false)
+  const large = await store.put(tenant, Buffer.alloc(MOST_IN_ROW + 1, 'file'))
+  expect(db.prepare('SELECT count(*) AS n FROM objects').get()).toEqual({ n: 20 })
+  expect(statSync(join(folder, tenant, 'objects', large.sha256.slice(0, 2), large.sha256)).size).toBe(MOST_IN_ROW + 1)
+  expect(Buffer.from(await store.get(tenant, large.ref)).byteLength).toBe(MOST_IN_ROW + 1)
+  db.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+test('small bodies that are files of an earlier version are read, and are rows once they are put again', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-objects-'))
+  const files = openObjects(folder)
+  const { ref } = await files.put('main', Buffer.from('small'))
+  const db = openDatabase(folder)
+  const store = openStoredObjects(db, files)
+  expect(await store.has('main', ref)).toBe(true)
+  expect(Buffer.from(await store.get('main', ref)).toString()).toBe('small')
+  await store.put('main', Buffer.from('small'))
+  rmSync(join(folder, 'main'), { recursive: true })
+  expect(await store.has('main', ref)).toBe(true)
+  expect(Buffer.from(await store.get('main', ref)).toString()).toBe('small')
+  db.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+test('puts of one turn share a commit, and are in the file once they have been answered', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-objects-'))
+  const db = openDatabase(folder)
+  const store = openStoredObjects(db, openObjects(folder))
+  let commits = 0
+  onTransactions(db, {
+    afterCommit: () => {
+      commits += 1
+    },
+  })
+  const puts = await Promise.all(Array.from({ length: 50 }, (_, i) => store.put('main', Buffer.from(`${i}`))))
+  expect(commits).toBe(1)
+  cpSync(folder, `${folder}-killed`, { recursive: true })
+  const copy = openDatabase(`${folder}-killed`)
+  const after = openStoredObjects(copy, openObjects(`${folder}-killed`))
+  for (const { ref } of puts) expect(await after.has('main', ref)).toBe(true)
+  for (const one of [db, copy]) one.close()
+  for (const one of [folder, `${folder}-killed`]) rmSync(one, { recursive: true, force: true })
+})

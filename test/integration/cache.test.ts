@@ -1,5 +1,3 @@
-import { readdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { systemClock } from '../../infra/local/clock-and-log.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
@@ -122,9 +120,7 @@ describe('a block with cache', () => {
     const first = await run(place)
     const output = first.events.find((event) => event.type === 'block:output')
     const hash = output?.type === 'block:output' ? (output.data.outputs.text?.sha256 ?? '') : ''
-    const objects = join(place.folder, 'data', 'objects')
-    const [found] = readdirSync(objects, { recursive: true }).filter((path) => String(path).endsWith(hash))
-    rmSync(join(objects, String(found)))
+    await place.breakObjects(undefined, hash)
     expect((await run(place)).completed).toEqual({})
     expect(calls).toHaveLength(2)
   })

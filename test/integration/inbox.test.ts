@@ -1,5 +1,3 @@
-import { rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { ApprovalEntry } from '../../shared/api/approval-routes.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
@@ -178,7 +176,7 @@ describe('the inbox', () => {
     const [before] = (await list()).approvals
     const { ref = '', sha256 = '' } = before?.shown_refs.text ?? {}
     expect(ref).toContain(sha256)
-    rmSync(join(place.folder, 'data', 'objects'), { recursive: true })
+    await place.breakObjects(undefined, sha256)
     const [entry] = (await list()).approvals
     expect(entry).toMatchObject({ run_id: id, prompt: before?.prompt, shown: { text: { ref } } })
   })

@@ -1,5 +1,3 @@
-import { rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { openTestPlace, provider, type TestPlace } from './test-place.ts'
@@ -123,8 +121,7 @@ describe('a run whose execution dies', () => {
     open = await openTestPlace({ providers: { probe: hanging(hang, calls) }, log: silent })
     const id = await open.start({ blocks: [{ id: 'a', outputs: text, agent: agent('a') }] })
     await expect.poll(() => calls.length).toBe(1)
-    rmSync(join(open.folder, 'data', 'objects'), { recursive: true })
-    await open.reopen()
+    await open.breakObjects(undefined)
     const events = await open.ended(id)
     expect(events.at(-1)).toMatchObject({ type: 'run:failed', data: { code: 'execution_ended' } })
   })

@@ -1,6 +1,7 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { createIsolate } from '../../functions/isolate/isolate-pool.ts'
 import { systemClock } from '../../infra/local/clock-and-log.ts'
 import { openPlace, type Place, type PlaceOptions } from '../../infra/local/place.ts'
@@ -32,6 +33,11 @@ export interface TestPlace {
   until(runId: string, fits: (event: RunEvent) => boolean): Promise<RunEvent>
   /** Closes the place and opens it again on the same folder. */
   reopen(options?: PlaceOptions): Promise<void>
+  /**
+   * Closes the place, puts `body` where objects lie, or takes them away (undefined), and opens it again: the object of this
+   * hash, or all.
+   */
+  breakObjects(body: string | undefined, sha256?: string): Promise<void>
   /** As kill -9 at this moment: the data folder is copied as it lies on the disk, and a place opened on the copy. */
   kill(options?: PlaceOptions): Promise<void>
   close(): Promise<void>
@@ -97,6 +103,12 @@ export async function openTestPlace(options: PlaceOptions = {}, settings: TestSe
       await test.place.close()
       test.place = await openOwnPlace(parsed, { sweep_ms: 100, ...again })
     },
+    async breakObjects(body, sha256) {
+      await test.place.close()
+      breakRows(parsed.data_dir, body, sha256)
+      breakFiles(join(parsed.data_dir, 'objects'), body, sha256)
+      test.place = await openOwnPlace(parsed, { sweep_ms: 100, ...options })
+    },
     async kill(again = options) {
       copies += 1
       const data_dir = join(folder, `data-${copies}`)
@@ -110,6 +122,24 @@ export async function openTestPlace(options: PlaceOptions = {}, settings: TestSe
       await test.place.close()
       rmSync(folder, { recursive: true, force: true })
     },
+  }
+}
+
+function breakRows(folder: string, body: string | undefined, sha256: string | undefined): void {
+  const db = new DatabaseSync(join(folder, 'sluice.db'))
+  const [where, hash] = sha256 === undefined ? ['', []] : ['WHERE sha256 = unhex(?)', [sha256]]
+  if (body === undefined) db.prepare(`DELETE FROM objects ${where}`).run(...hash)
+  else db.prepare(`UPDATE objects SET body = ? ${where}`).run(Buffer.from(body), ...hash)
+  db.close()
+}
+
+function breakFiles(folder: string, body: string | undefined, sha256: string | undefined): void {
+  if (!existsSync(folder)) return
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile() || (sha256 !== undefined && entry.name !== sha256)) continue
+    const path = join(entry.parentPath, entry.name)
+    if (body === undefined) rmSync(path)
+    else writeFileSync(path, body)
   }
 }
 

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { openDatabase } from '../../infra/local/database.ts'
 import { openObjects } from '../../infra/local/folder-objects.ts'
 import { openRunStore } from '../../infra/local/run-store/run-store.ts'
+import { openStoredObjects } from '../../infra/local/stored-objects.ts'
 import { keyOf, newRun, step } from '../conformance/run-store-fixture.ts'
 
 /**
@@ -12,7 +13,7 @@ const [folder = '', durability, runs = '10'] = process.argv.slice(2)
 const how = durability === 'full' ? 'full' : 'normal'
 const db = openDatabase(folder, how)
 const store = openRunStore(db)
-const objects = openObjects(join(folder, 'objects'), how)
+const objects = openStoredObjects(db, openObjects(join(folder, 'objects'), how))
 
 async function write(n: number): Promise<void> {
   const run = newRun(n)

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, readdirSync, readFileSync, statfsSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import about from '../../../package.json' with { type: 'json' }
 import { Fault } from '../../../shared/errors.ts'
@@ -165,7 +165,7 @@ function isValid(file: string): boolean {
 export function storeChecks(dataDir: string): readonly Check[] {
   const file = join(dataDir, 'sluice.db')
   if (!existsSync(file)) return []
-  return [databaseCheck(file, dataDir), objectsCheck(join(dataDir, 'objects'))]
+  return [databaseCheck(file, dataDir), objectsCheck(join(dataDir, 'objects'), file)]
 }
 
 const SAVE =
@@ -259,21 +259,70 @@ function wordsOf(db: DatabaseSync, what: string, sql: string): readonly string[]
     .map(({ whose }) => `${what} of ${whose}`)
 }
 
-/** So many are read: a folder of millions must not keep anybody waiting. */
+/** So many of each kind are read: a folder of millions must not keep anybody waiting. */
 const SAMPLE = 200
 
-function objectsCheck(folder: string): Check {
+interface Kept {
+  readonly hash: string
+  readonly where: string
+  readonly body: () => Uint8Array
+}
+
+interface Sample {
+  readonly all: number
+  readonly looked: readonly Kept[]
+}
+
+/** Small ones are rows of the database, the others files. */
+function objectsCheck(folder: string, database: string): Check {
   const name = 'objects'
-  if (!existsSync(folder)) return check.skipped(name, 'none yet')
+  const [files, rows] = [objectFiles(folder), objectRows(database)]
+  const all = files.all + rows.all
+  if (all === 0) return check.skipped(name, 'none yet')
+  const sample = [...files.looked, ...rows.looked]
+  const wrong = sample.filter(({ hash, body }) => sha256(body()) !== hash)
+  const looked = `${sample.length} of ${count(all, 'object')} looked at`
+  if (wrong.length === 0) return check.ok(name, `${looked}, each is what its name says`)
+  const names = wrong.slice(0, 5).map(({ where }) => where)
+  const fix = 'restore these from a copy; a run that writes the same content mends it too'
+  return check.failed(name, `${looked}, ${wrong.length} damaged: ${names.join(', ')}`, fix)
+}
+
+function objectFiles(folder: string): Sample {
+  if (!existsSync(folder)) return { all: 0, looked: [] }
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /^[0-9a-f]{64}$/.test(entry.name))
-    .map((entry) => ({ hash: entry.name, path: join(entry.parentPath, entry.name) }))
+    .map((entry) => ({ hash: entry.name, where: join(entry.parentPath, entry.name) }))
   const step = Math.max(1, Math.floor(files.length / SAMPLE))
   const sample = files.filter((_, at) => at % step === 0).slice(0, SAMPLE)
-  const wrong = sample.filter(({ hash, path }) => sha256(readFileSync(path)) !== hash)
-  const looked = `${sample.length} of ${count(files.length, 'object')} looked at`
-  if (wrong.length === 0) return check.ok(name, `${looked}, each is what its name says`)
-  const names = wrong.slice(0, 5).map(({ path }) => path)
-  const fix = 'restore these files from a copy; a run that writes the same content mends it too'
-  return check.failed(name, `${looked}, ${wrong.length} damaged: ${names.join(', ')}`, fix)
+  return { all: files.length, looked: sample.map((one) => ({ ...one, body: () => readFileSync(one.where) })) }
+}
+
+/** None of a database that cannot be read, or is of an earlier version: what is wrong with it is told of itself. */
+function objectRows(file: string): Sample {
+  let db: DatabaseSync | undefined
+  try {
+    db = new DatabaseSync(file, { readOnly: true, timeout: 200 })
+    const all = Number(db.prepare('SELECT count(*) AS n FROM objects').get()?.n)
+    const step = Math.max(1, Math.floor(all / SAMPLE))
+    const rows = db
+      .prepare(
+        `SELECT tenant, lower(hex(sha256)) AS hash, CAST(body AS BLOB) AS body
+         FROM (SELECT *, row_number() OVER () AS at FROM objects) WHERE at % ? = 0 LIMIT ${SAMPLE}`,
+      )
+      .all(step)
+    return { all, looked: rows.map(rowOf) }
+  } catch {
+    return { all: 0, looked: [] }
+  } finally {
+    db?.close()
+  }
+}
+
+function rowOf({ tenant, hash, body }: Readonly<Record<string, SQLOutputValue>>): Kept {
+  return {
+    hash: String(hash),
+    where: `objstore://${tenant}/${hash}`,
+    body: () => (body instanceof Uint8Array ? body : new Uint8Array()),
+  }
 }

@@ -7,6 +7,7 @@ import type { RunStore } from '../../../shared/runs/run-store.ts'
 import { commitTogether } from '../database.ts'
 import { query, runNumberLookup } from './query.ts'
 import { SPAN } from './schema.ts'
+import { withTwins } from './twin-hashes.ts'
 
 interface EventRow {
   readonly id: number
@@ -43,7 +44,7 @@ export function eventReader(
 
 function eventOf({ id, event_id, at, body }: EventRow, run_id: string, first: number): RunEvent {
   // The body is the NewEvent an append wrote.
-  const event: NewEvent = JSON.parse(body)
+  const event: NewEvent = JSON.parse(withTwins(body))
   return { seq: id - first, id: event_id, run_id, at, ...event }
 }
 

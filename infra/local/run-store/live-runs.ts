@@ -11,6 +11,7 @@ import { eventReader } from './event-log.ts'
 import { forgetRunNumbers, query, runNumberLookup } from './query.ts'
 import { SPAN } from './schema.ts'
 import { headReader } from './stored-head.ts'
+import { withoutTwins, withTwins } from './twin-hashes.ts'
 
 /**
  * A run that is written to, in memory: HEAD, its lanes with their projections, and the events behind the closed part of
@@ -233,7 +234,7 @@ export function addEvents(live: LiveRun, events: readonly RunEvent[], bodies: re
   const before = live.seq
   for (const [i, event] of events.entries()) {
     live.open.push(event)
-    live.unwritten.events.push(live.run * SPAN + event.seq, event.id, event.at, bodies[i] ?? '')
+    live.unwritten.events.push(live.run * SPAN + event.seq, event.id, event.at, withoutTwins(bodies[i] ?? ''))
   }
   live.seq = before + events.length
   live.unwritten.head = true
@@ -300,7 +301,7 @@ function loader(db: DatabaseSync): (run: number, key: RunKey) => LiveRun | undef
 }
 
 function laneOf({ lane, ordinal, lease_until, body }: LaneRow): readonly [string, LiveLane] {
-  const projection = body === null ? undefined : JSON.parse(body)
+  const projection = body === null ? undefined : JSON.parse(withTwins(body))
   return [lane, { ordinal: ordinal ?? undefined, projection, lease_until: lease_until ?? undefined }]
 }
 
@@ -354,7 +355,7 @@ function laneValues({ run, lanes }: LiveRun, lane: string): SQLInputValue[] {
   const { ordinal = null, projection, lease_until = null } = lanes.get(lane) ?? {}
   if (projection === undefined) return [run, lane, ordinal, null, null, null, null, null]
   const { state, holder = null } = projection
-  return [run, lane, ordinal, projection.ordinal, state, holder, lease_until, JSON.stringify(projection)]
+  return [run, lane, ordinal, projection.ordinal, state, holder, lease_until, withoutTwins(JSON.stringify(projection))]
 }
 
 /** Columns of a row of events. */

@@ -6,6 +6,7 @@ import { commitTogether } from '../database.ts'
 import { project } from './append.ts'
 import { type LiveJoin, type LiveRun, liveRunsOf } from './live-runs.ts'
 import { query, requireRun, runNumberLookup } from './query.ts'
+import { withTwins } from './twin-hashes.ts'
 
 interface ProjectionRow {
   readonly lease_until: string | null
@@ -91,7 +92,7 @@ function storedProjections(db: DatabaseSync) {
 }
 
 function readProjection({ lease_until, body }: ProjectionRow): BlockProjection {
-  const projection: BlockProjection = JSON.parse(body)
+  const projection: BlockProjection = JSON.parse(withTwins(body))
   return lease_until === null ? projection : { ...projection, lease_until }
 }
 

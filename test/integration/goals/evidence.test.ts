@@ -1,9 +1,6 @@
-import { rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { gatherEvidence } from '../../../functions/goals/evidence.ts'
 import { readPinned } from '../../../functions/record/pinned-run.ts'
-import { objectKey } from '../../../shared/ports/objects.ts'
 import { openTestPlace, provider, type TestPlace } from '../test-place.ts'
 import { ACCURACY, contractOf, judge, judgedDag, passing, QUIET, VERIFIED, worker, writer } from './goal-place.ts'
 
@@ -132,7 +129,9 @@ describe('evidence of a run', () => {
 
 describe('artifacts are looked up, not believed:', () => {
   /** A run that wrote an artifact and waits for a yes before it goes on; `meanwhile` happens in between. */
-  async function waiting(meanwhile: (path: string) => void): Promise<{ evaluation: unknown; end: unknown }> {
+  async function waiting(
+    meanwhile: (sha256: string) => Promise<void> | void,
+  ): Promise<{ evaluation: unknown; end: unknown }> {
     const wait = { id: 'wait', mode: 'approval', inputs: { file: { from: 'write.file' } }, approval: { prompt: 'Go?' } }
     const dag = judgedDag(contractOf(FILE), VERIFIED, [writer('write', 'work.text', 'out/report.md'), wait])
     const run_id = await open.start(dag, { inputs: { said } })
@@ -140,7 +139,7 @@ describe('artifacts are looked up, not believed:', () => {
       data: { approval_id: string; digest: string }
     }
     const [item] = await open.place.world.runs.artifacts({ tenant: 'main', run_id })
-    meanwhile(join(open.folder, 'data', 'objects', objectKey('main', item?.sha256 ?? '')))
+    await meanwhile(item?.sha256 ?? '')
     await open.call('decide-approval', run_id, { ...pick(data), decision: 'approve' })
     const events = await open.ended(run_id)
     const ref = events.find((event) => event.type === 'goal:evaluated')?.data.ref ?? ''
@@ -161,7 +160,7 @@ describe('artifacts are looked up, not believed:', () => {
   })
 
   test('one that is recorded and gone does not, and the evaluation names it', async () => {
-    const { evaluation, end } = await waiting((path) => rmSync(path))
+    const { evaluation, end } = await waiting((sha256) => open.breakObjects(undefined, sha256))
     expect(evaluation).toMatchObject({
       completion: { final_status: 'PARTIAL', criteria: [{ status: 'NOT_MET' }] },
       left_out: [{ artifact: 'out/report.md', why: 'it is not in the object store' }],
@@ -170,7 +169,7 @@ describe('artifacts are looked up, not believed:', () => {
   })
 
   test('nor does one whose content was changed', async () => {
-    const { evaluation } = await waiting((path) => writeFileSync(path, 'x'.repeat(said.length)))
+    const { evaluation } = await waiting((sha256) => open.breakObjects('x'.repeat(said.length), sha256))
     expect(evaluation).toMatchObject({
       completion: { criteria: [{ status: 'NOT_MET' }] },
       left_out: [{ artifact: 'out/report.md', why: 'its content was damaged after it was stored' }],

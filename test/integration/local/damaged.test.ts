@@ -39,6 +39,13 @@ const DAG = {
       outputs: { x: { type: 'number' } },
       deterministic: { handler: 'transform', config: { expression: '1' } },
     },
+    // Too large for a row: a file among the objects.
+    {
+      id: 'long',
+      mode: 'deterministic',
+      outputs: { text: { type: 'string' } },
+      deterministic: { handler: 'transform', config: { expression: '$pad("x", 2000, "x")' } },
+    },
   ],
 }
 
@@ -80,7 +87,9 @@ let ended: readonly string[]
 beforeAll(async () => {
   made = mkdtempSync(join(tmpdir(), 'sluice-damaged-'))
   dir = made
-  ended = await startTwo(await open())
+  const opened = await open()
+  ended = await startTwo(opened)
+  for (const id of ended) await vi.waitFor(async () => expect(await stateOf(opened.url, id)).toBe('completed'), 30_000)
   await close()
 })
 afterAll(() => rmSync(made, { recursive: true, force: true }))
@@ -127,6 +136,13 @@ test('doctor finds damaged rows and objects, and leaves a folder in use alone', 
   expect(database?.fix).toContain('.recover')
   expect(stored).toMatchObject({ state: 'failed' })
   expect(stored?.says).toContain(file.name)
+  rmSync(join(file.parentPath, file.name))
+  expect(storeChecks(dir)[1]).toMatchObject({ state: 'ok' })
+  damage("UPDATE objects SET body = '2' WHERE tenant = ? AND body = CAST('1' AS BLOB)", 'main')
+  expect(storeChecks(dir)[1]).toMatchObject({
+    state: 'failed',
+    says: expect.stringContaining('objstore://main/6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b'),
+  })
 })
 
 /** Texts that are no JSON, by table: names, times, hashes and states. */
@@ -144,6 +160,7 @@ const PLAIN: Readonly<Record<string, string>> = {
   parent_tokens: 'token',
   cached_results: 'tenant block_hash inputs_hash at',
   artifacts: 'name',
+  objects: 'tenant',
   leases: 'tenant pool holder until',
   queued_runs: 'tenant at run_id',
   start_holds: 'tenant at',
@@ -230,7 +247,7 @@ function filler(name: string, type: string, run_id: string): string {
 
 test('a run whose row in the journal is damaged is set aside and named, the others go on, and it can be stopped', async () => {
   const first = await open()
-  const waiting = { ...DAG, blocks: DAG.blocks.map((block) => ({ ...block, approval: true })) }
+  const waiting = { ...DAG, blocks: DAG.blocks.slice(0, 1).map((block) => ({ ...block, approval: true })) }
   const [wrong = '', good = ''] = await startTwo(first, waiting)
   await vi.waitFor(async () => expect(await pendingOf(first)).toHaveLength(2), 30_000)
   await close()

@@ -69,7 +69,7 @@ test('openDatabase() refuses a file of a newer version, naming both', () => {
   const db = openDatabase(folder)
   db.exec('PRAGMA user_version = 99')
   db.close()
-  expect(() => openDatabase(folder)).toThrow(/schema 99, this version of Sluice knows up to 5/)
+  expect(() => openDatabase(folder)).toThrow(/schema 99, this version of Sluice knows up to 6/)
 })
 
 test('openDatabase() names a damaged file', () => {

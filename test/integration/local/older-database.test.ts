@@ -123,7 +123,7 @@ test('once opened it is of this version: an older program refuses it rather than
   makeOlder()
   await within(async () => {})
   const db = openDatabase(folder)
-  expect(db.prepare('PRAGMA user_version').get()).toEqual({ user_version: 5 })
+  expect(db.prepare('PRAGMA user_version').get()).toEqual({ user_version: 6 })
   db.close()
 })
 

@@ -8,10 +8,11 @@ import { openDatabase } from '../../../infra/local/database.ts'
 import { openObjects } from '../../../infra/local/folder-objects.ts'
 import { openGraphStore } from '../../../infra/local/graph-store/graph-store.ts'
 import { openRunStore } from '../../../infra/local/run-store/run-store.ts'
+import { openStoredObjects } from '../../../infra/local/stored-objects.ts'
 import { createRetention } from '../../../infra/local/sweep.ts'
 import type { GraphStore } from '../../../shared/graph/graph-store.ts'
 import type { Triple } from '../../../shared/graph/triple.ts'
-import { objectKey } from '../../../shared/ports/objects.ts'
+import { type ObjectStore, objectKey } from '../../../shared/ports/objects.ts'
 import { loopEntityId } from '../../../shared/research/loop-entity.ts'
 import type { Meta, NewRun, RunKey, RunStore } from '../../../shared/runs/run-store.ts'
 import { idOf, place } from '../../conformance/graph-fixture.ts'
@@ -22,6 +23,7 @@ let folder: string
 let db: DatabaseSync
 let store: RunStore
 let graph: GraphStore
+let objects: ObjectStore
 const removed: unknown[] = []
 beforeEach(() => {
   removed.length = 0
@@ -30,6 +32,7 @@ beforeEach(() => {
   store = openRunStore(db)
   createSqliteJournal(db)
   graph = openGraphStore(db, { now: () => later(0) })
+  objects = openStoredObjects(db, openObjects(join(folder, 'objects')))
 })
 afterEach(() => {
   db.close()
@@ -237,6 +240,37 @@ test('what a run that lives may name stays: it began on day 0, and may use resul
   const older = await objectOf('longer before', -KEPT_DAYS - 1)
   await retain(later(1_000))
   expect([...paths, older].map(existsSync)).toEqual([true, true, false])
+})
+
+/** A small object that was last written on that day: a row. */
+async function rowOf(text: string, day: number): Promise<string> {
+  const { ref } = await objects.put('main', Buffer.from(text))
+  const set = db.prepare('UPDATE objects SET written_at = ? WHERE sha256 = unhex(?)')
+  expect(set.run(later(day), ref.slice(-64)).changes).toBe(1)
+  return ref
+}
+
+const areThere = (refs: readonly string[]) => Promise.all(refs.map((ref) => objects.has('main', ref)))
+
+test('small objects, which are rows, go and stay by the same rules, however many they are', async () => {
+  const many = await Promise.all(Array.from({ length: 1_200 }, (_, i) => rowOf(`old ${i}`, i % 2 === 0 ? 0 : 2)))
+  const [again, body] = [await rowOf('again', 0), await rowOf('body', 0)]
+  await graph.put('main', [place('a', [], { objectstore_ref: body })])
+  await objects.put('main', Buffer.from('again'))
+  await retain(later(KEPT_DAYS + 29))
+  expect(await areThere([...many, again, body])).not.toContain(false)
+  await retain(later(KEPT_DAYS + 31))
+  expect(await areThere(many)).toEqual(many.map((_, i) => i % 2 === 1))
+  expect(await areThere([again, body])).toEqual([true, true])
+  expect(removed).toEqual([{ runs: 0, objects: 600, retention_days: KEPT_DAYS }])
+})
+
+test('of small objects too, what a run that lives may name stays', async () => {
+  await begun(1)
+  const refs = [await rowOf('ten days before', -KEPT_DAYS + 1), await rowOf('in it', 5)]
+  const older = await rowOf('longer before', -KEPT_DAYS - 1)
+  await retain(later(1_000))
+  expect(await areThere([...refs, older])).toEqual([true, true, false])
 })
 
 test('a folder without objects is fine', async () => {
