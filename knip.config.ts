@@ -30,6 +30,7 @@ const config: KnipConfig = {
     'test/faults/worker.ts',
     'test/emulators/mcp-stdio.ts',
     'test/slow/power-cut-writer.ts',
+    'test/bench/engines/serve.ts',
   ],
   project: ['{shared,functions,infra,clients,scripts,test}/**/*.{ts,tsx,mjs}', '!**/node_modules/**'],
   // Made by a program, whole.

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import type { Durability } from '../../shared/settings/settings.ts'
 import { buildLangGraph, type Work } from './build-langgraph.ts'
-import type { Shape } from './shapes.ts'
+import { type Shape, sourcesOf } from './shapes.ts'
 
 /** Runs one graph to its end; compiling or building is not part of `run`. Without `work` its blocks do nothing. */
 export interface Alternative {
@@ -32,7 +32,7 @@ async function langgraph(
   durability: Durability = 'normal',
 ): Promise<() => Promise<void>> {
   const graph = await buildLangGraph(sourcesOf(shape), work)
-  const saver = file === undefined ? {} : { checkpointer: await sqliteSaver(file, durability) }
+  const saver = file === undefined ? {} : { checkpointer: (await openSaver(file, durability)).saver }
   const compiled = graph.compile(saver)
   let thread = 0
   return async () => {
@@ -41,19 +41,13 @@ async function langgraph(
   }
 }
 
-function sourcesOf(shape: Shape): readonly (readonly number[])[] {
-  const sources: number[][] = Array.from({ length: shape.n }, () => [])
-  for (const [from, to] of shape.edges) sources[to]?.push(from)
-  return sources
-}
-
 /** LangGraph's own saver on Node's SQLite (its better-sqlite3 needs a build), and as durable as ours: its default is FULL. */
-async function sqliteSaver(file: string, durability: Durability) {
+export async function openSaver(file: string, durability: Durability) {
   const { SqliteSaver } = await load<SaverModule>('@langchain/langgraph-checkpoint-sqlite')
   rmSync(file, { force: true })
   const db = new DatabaseSync(file)
   db.exec(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`)
-  return new SqliteSaver({
+  const saver = new SqliteSaver({
     pragma: (text: string) => db.exec(`PRAGMA ${text}`),
     exec: (text: string) => db.exec(text),
     prepare: (text: string) => {
@@ -73,6 +67,7 @@ async function sqliteSaver(file: string, durability: Durability) {
         return result
       },
   })
+  return { saver, db }
 }
 
 type Bound = SQLInputValue | undefined
