@@ -18,12 +18,17 @@ const START_MS = 120_000
 const STOP_MS = 20_000
 /** Of the kernel's clock, in which /proc counts. */
 const TICK_MS = 10
-/** Groups that are not known to have ended. */
-const groups = new Set<number>()
+/** How to stop what is not known to have ended, by its group. */
+const begun = new Map<number, () => Promise<void>>()
+
+/** Also those that are still starting. */
+export async function stopEngines(): Promise<void> {
+  await Promise.all([...begun.values()].map((stop) => stop()))
+}
 
 /** At once and without a word: for the end of the bench, however it comes. */
 export function killEngines(): void {
-  for (const group of groups) killGroup(group)
+  for (const group of begun.keys()) killGroup(group)
 }
 
 /** An error says why the engine is not there. */
@@ -36,13 +41,13 @@ export async function startEngine(name: string, durability: Durability, parent: 
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
   const pid = child.pid ?? 0
-  if (pid > 0) groups.add(pid)
+  const stop = () => stopped(child, pid)
+  if (pid > 0) begun.set(pid, stop)
   let complaints = ''
   child.stderr?.on('data', (chunk) => {
     complaints = `${complaints}${chunk}`.slice(-2_000)
   })
   const told = await firstWord(child)
-  const stop = () => stopped(child, pid)
   if ('served' in told) return { name, served: told.served, cpuMs: () => cpuMs(pid), stop }
   await stop()
   throw new Error([told.failed, complaints.trim()].filter((text) => text !== '').join('\n'))
@@ -66,7 +71,7 @@ async function stopped(child: ChildProcess, group: number): Promise<void> {
     await Promise.race([exit, pause(STOP_MS, undefined, { ref: false })])
   }
   killGroup(group)
-  groups.delete(group)
+  begun.delete(group)
 }
 
 function killGroup(group: number): void {

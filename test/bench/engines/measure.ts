@@ -21,7 +21,7 @@ export interface Round {
 }
 
 /** An answer that says that a run did not end as it must. */
-class WrongRun extends Error {}
+export class WrongRun extends Error {}
 export class TooSlow extends Error {}
 
 const ANSWER_MS = 60_000
@@ -35,7 +35,8 @@ export async function measureRound({ served, cpuMs }: Engine, { shape, clients, 
   const latencies = await inTurn(runs, clients, () => timed(() => ask(served.run, shape)))
   const seconds = (performance.now() - began) / 1_000
   const cpu_ms = cpu === undefined ? undefined : (cpuMs() ?? cpu) - cpu
-  const starts = await measureStarts(served, shape, clients, Math.ceil(runs / 3))
+  const few = Math.floor(runs / 3)
+  const starts = await measureStarts(served, shape, clients, clients === 1 ? few : Math.max(few, clients))
   return { seconds, latencies, cpu_ms, starts, runs: runs + starts.length }
 }
 

@@ -77,6 +77,7 @@ function spread(values: readonly number[], told: (value: number) => string): str
 }
 
 function rate(value: number): string {
+  if (value < 2) return value.toFixed(2)
   return value.toFixed(value < 20 ? 1 : 0)
 }
 
