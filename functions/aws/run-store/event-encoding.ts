@@ -1,4 +1,4 @@
-import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import { as, corruptItem, from, type Item } from './item-encoding.ts'
 
@@ -58,19 +58,31 @@ export function readPage(page: Item): readonly string[] {
   return B === undefined ? from.list(page, 'events') : unpackTexts(page, 'events', B)
 }
 
-/** A byte that names the words, and the JSON texts, a line each, in raw deflate behind those words. */
+/**
+ * A byte that names the words; the CRC-32 of the rest, big-endian, since deflate does not tell every changed bit; and the
+ * JSON texts, a line each, in raw deflate behind those words.
+ */
 function packTexts(texts: readonly string[]): Uint8Array {
-  return Buffer.concat([FIRST, deflateRawSync(texts.join('\n'), PACKING)])
+  const packed = deflateRawSync(texts.join('\n'), PACKING)
+  const check = Buffer.alloc(CHECK_BYTES)
+  check.writeUInt32BE(crc32(packed))
+  return Buffer.concat([FIRST, check, packed])
 }
 
 function unpackTexts(item: Item, name: string, bytes: Uint8Array): readonly string[] {
-  if (bytes[0] !== FIRST[0]) return corruptItem(item, name)
+  const whole = Buffer.from(bytes)
+  const packed = whole.subarray(1 + CHECK_BYTES)
+  if (packed.length === 0 || whole[0] !== FIRST[0] || whole.readUInt32BE(1) !== crc32(packed)) {
+    return corruptItem(item, name)
+  }
   try {
-    return inflateRawSync(bytes.subarray(1), UNPACKING).toString('utf8').split('\n')
+    return inflateRawSync(packed, UNPACKING).toString('utf8').split('\n')
   } catch (error) {
     return corruptItem(item, name, error)
   }
 }
+
+const CHECK_BYTES = 4
 
 /** Far above what a tail may hold: an item that somebody changed by hand does not fill the memory. */
 const MOST_BYTES = 4_194_304

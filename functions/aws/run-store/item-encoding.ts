@@ -34,7 +34,7 @@ export const from = {
 } as const
 
 export function corruptItem(item: Item, name: string, cause?: unknown): never {
-  const message = `Cannot read item "${item.sk?.S ?? '?'}" of a run: its attribute "${name}" is missing or of another type. Something else wrote to the table.`
+  const message = `Cannot read item "${item.sk?.S ?? '?'}" of a run: its attribute "${name}" is missing, damaged or of another type. Something else wrote to the table.`
   throw new Fault('Bug', 'item_corrupt', message, cause === undefined ? {} : { cause })
 }
 

@@ -101,10 +101,13 @@ test('what was packed once can be read for ever', () => {
   expect(readTail({ v: { N: '2' }, log }).tail()).toEqual(texts)
 })
 
-const PACKED = 'AYOElIGJn1FRomE4LMSM8YaYiaWVkZGeobExMSGWZIwtzIzxBhpuC7AGGtgKwsFGhcIBb7An5eeXgH2EL/BNLK1MoV6rrQUA'
+const PACKED =
+  'AfP5siSDhJSBiZ9RUaJhOCzEjPGGmImllZGRnqGxMTEhlmSMLcyM8QYabguwBhrYCsLBRoXCAW+wJ+Xnl4B9hC/wTSytTKFeq60FAA=='
 
 test.each([
   ['cut short', (bytes: Buffer) => bytes.subarray(0, bytes.length - 4)],
+  ['cut down to nothing', (bytes: Buffer) => bytes.subarray(0, 1)],
+  ['changed in its last bit', (bytes: Buffer) => bytes.with(-1, (bytes.at(-1) ?? 0) ^ 128)],
   ['of a version that is not known', (bytes: Buffer) => Buffer.concat([Buffer.from([9]), bytes.subarray(1)])],
 ])('an entry that is %s is named, and is no empty log', (_, harmed) => {
   const { entries } = tailPart(['{"a":1}', '{"b":2}'], 2)
