@@ -164,6 +164,11 @@ export function commitTogether<T>(db: DatabaseSync, work: () => T): Promise<T> {
   })
 }
 
+/** Whether this turn or the next one ends with a commit anyway. */
+export function commitComes(db: DatabaseSync): boolean {
+  return waiting.has(db)
+}
+
 /** Returns once nothing waits for a commit any more: before the database is closed. */
 export async function commitsDone(db: DatabaseSync): Promise<void> {
   do await new Promise(setImmediate)

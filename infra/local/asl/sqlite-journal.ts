@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
 import type { TokenAnswer } from '../../../shared/runs/machine.ts'
 import type { Json } from '../../../shared/text/json.ts'
-import { onTransactions, transaction } from '../database.ts'
+import { commitComes, onTransactions, transaction } from '../database.ts'
 import type { ExecutionEnd, FramePosition, FrameSlot, Journal, JournalledExecution } from './journal.ts'
 
 const TABLES = `
@@ -223,7 +223,9 @@ function createGroupCommit(db: DatabaseSync, writers: Writers): GroupCommit {
   const turn = (): void => {
     scheduled = false
     try {
-      commit()
+      // Looks again behind the other one: it may be undone.
+      if (writes.length > 0 && commitComes(db)) later()
+      else commit()
     } catch (error) {
       waiting?.reject(error)
       waiting = undefined

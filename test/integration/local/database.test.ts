@@ -3,7 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { commitTogether, openDatabase, transaction, truncateWhenIdle } from '../../../infra/local/database.ts'
+import { createSqliteJournal } from '../../../infra/local/asl/sqlite-journal.ts'
+import {
+  commitTogether,
+  onTransactions,
+  openDatabase,
+  transaction,
+  truncateWhenIdle,
+} from '../../../infra/local/database.ts'
 import { openRunStore } from '../../../infra/local/run-store/run-store.ts'
 import { Fault } from '../../../shared/errors.ts'
 import { hashAfter } from '../../../shared/runs/hash-chain.ts'
@@ -130,6 +137,33 @@ test('commitTogether() shares one commit among the works of one turn', async () 
   const alone = written() - before
   await Promise.all([2, 3, 4].map((n) => commitTogether(db, () => add(n))))
   expect(written() - before).toBe(2 * alone)
+  db.close()
+})
+
+test('what a machine notes goes with the commit of the same turn, whoever was first, and alone where there is none or it fails', async () => {
+  const { db, add, all } = counting()
+  const journal = createSqliteJournal(db)
+  let commits = 0
+  onTransactions(db, {
+    afterCommit() {
+      commits += 1
+    },
+  })
+  const note = async (name: string) => {
+    journal.create({ machine: 'm', name, input: {}, started_at: 0, events: 1 })
+    await journal.durable()
+  }
+  await Promise.all([note('before'), commitTogether(db, () => add(1))])
+  await Promise.all([commitTogether(db, () => add(2)), note('after')])
+  expect(commits).toBe(2)
+  await note('alone')
+  const refused = commitTogether(db, () => add(1))
+  await Promise.all([note('beside a refused one'), expect(refused).rejects.toThrow('UNIQUE')])
+  expect([commits, all(), journal.unfinished().map(({ name }) => name)]).toEqual([
+    4,
+    [1, 2],
+    ['before', 'after', 'alone', 'beside a refused one'],
+  ])
   db.close()
 })
 
