@@ -31,13 +31,17 @@ import { namesToDisk, toDisk } from './to-disk.ts'
  * never as data.
  */
 export function openObjects(folder: string, durability: Durability = 'normal'): ObjectStore {
+  /** Files that this process waited for: what is put again and again, a document at each start, is there. */
+  const onDisk = new Set<string>()
   return {
     put: async (tenant, body) => {
       const hash = sha256(body)
       const path = join(folder, objectKey(tenant, hash))
       writing(path, () => {
-        if (holds(path, body)) touch(path, durability)
-        else writeWhole(path, body, durability)
+        if (!holds(path, body)) writeWhole(path, body, durability)
+        else touch(path, onDisk.has(path) ? 'normal' : durability)
+        if (onDisk.size >= MOST_KNOWN) onDisk.clear()
+        if (durability === 'full') onDisk.add(path)
       })
       return { ref: `objstore://${tenant}/${hash}`, sha256: hash, bytes: body.byteLength }
     },
@@ -53,6 +57,8 @@ export function openObjects(folder: string, durability: Durability = 'normal'): 
     },
   }
 }
+
+const MOST_KNOWN = 10_000
 
 /** Compares the bytes, not the size: a put of the same content repairs a damaged file. */
 function holds(path: string, body: Uint8Array): boolean {

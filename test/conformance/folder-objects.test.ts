@@ -1,10 +1,12 @@
-import { cpSync, existsSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import fs, { cpSync, existsSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { onTransactions, openDatabase } from '../../infra/local/database.ts'
 import { openObjects } from '../../infra/local/folder-objects.ts'
 import { MOST_IN_ROW, openStoredObjects } from '../../infra/local/stored-objects.ts'
+import type { ObjectStore } from '../../shared/ports/objects.ts'
 import { objectStoreSuite } from './object-store-suite.ts'
 
 for (const durability of ['normal', 'full'] as const) {
@@ -25,6 +27,28 @@ for (const durability of ['normal', 'full'] as const) {
     }
   })
 }
+
+test('durability full waits for the disk at the first put of a process, and not for what it waited for before', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-objects-'))
+  const waits = vi.spyOn(fs, 'fsyncSync')
+  syncBuiltinESMExports()
+  const body = Buffer.alloc(2_000, 'document ')
+  const waited = async (store: ObjectStore) => {
+    waits.mockClear()
+    await store.put('main', body)
+    return waits.mock.calls.length > 0
+  }
+  try {
+    const store = openObjects(folder, 'full')
+    expect([await waited(openObjects(folder)), await waited(store), await waited(store)]).toEqual([false, true, false])
+    rmSync(folder, { recursive: true })
+    expect(await waited(store)).toBe(true)
+  } finally {
+    waits.mockRestore()
+    syncBuiltinESMExports()
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
 
 const ROW = 'tenant = ? AND sha256 = unhex(?)'
 
