@@ -12,7 +12,7 @@ import {
   type StoredGoalAttempt,
   type Turns,
 } from '../../../shared/runs/run-store.ts'
-import { commitTogether } from '../database.ts'
+import { commitTogether, onTransactions } from '../database.ts'
 import { entryWriter } from './append.ts'
 import { liveRunsOf } from './live-runs.ts'
 import { query } from './query.ts'
@@ -50,24 +50,65 @@ export function notedRequestsOn(db: DatabaseSync): NotedRequests {
 /** Windows are minutes: after an hour nobody asks. By SQLite's clock, which decides nothing else. */
 const COUNT_KEPT = 'unixepoch() + 3600'
 
-/** How many requests a caller made in a window. */
+/** Counts kept in memory; the file has the others. */
+const MOST_COUNTS = 1_000
+
+interface RequestCount {
+  readonly key: readonly [tenant: string, caller: string, window: string]
+  counted: number
+}
+
+/**
+ * How many requests a caller made in a window. Nobody waits for this: it is counted in memory and written with whatever
+ * commit comes next, so a place that is killed may forget the last of them.
+ */
 export function requestRateOn(db: DatabaseSync): RequestRate {
-  const first = db.prepare(
-    `INSERT OR IGNORE INTO request_counts (tenant, caller, window, counted, ttl) VALUES (?, ?, ?, 0, ${COUNT_KEPT})`,
+  const there = rates.get(db)
+  if (there !== undefined) return there
+  const read = query<{ readonly counted: number }>(
+    db,
+    'SELECT counted FROM request_counts WHERE tenant = ? AND caller = ? AND window = ?',
+  )
+  const write = db.prepare(
+    `INSERT INTO request_counts (tenant, caller, window, counted, ttl) VALUES (?, ?, ?, ?, ${COUNT_KEPT})
+     ON CONFLICT DO UPDATE SET counted = excluded.counted`,
   )
   const forget = db.prepare('DELETE FROM request_counts WHERE ttl < unixepoch()')
-  const count = db.prepare(
-    `UPDATE request_counts SET counted = counted + 1
-     WHERE tenant = ? AND caller = ? AND window = ? AND counted < ?`,
-  )
-  return {
-    countRequest: (tenant, caller, window, cap) =>
-      commitTogether(db, () => {
-        if (first.run(tenant, caller, window).changes > 0) forget.run()
-        return count.run(tenant, caller, window, cap).changes > 0
-      }),
+  const counts = new Map<string, RequestCount>()
+  const unwritten = new Set<RequestCount>()
+  onTransactions(db, {
+    beforeCommit() {
+      for (const { key, counted } of unwritten) write.run(...key, counted)
+      // Now and then: a window has begun.
+      if ([...unwritten].some(({ counted }) => counted === 1)) forget.run()
+    },
+    afterCommit() {
+      unwritten.clear()
+      if (counts.size > MOST_COUNTS) counts.clear()
+    },
+  })
+  const countOf = (...key: RequestCount['key']): RequestCount => {
+    const name = JSON.stringify(key)
+    const known = counts.get(name)
+    if (known !== undefined) return known
+    const made = { key, counted: read.one(...key)?.counted ?? 0 }
+    counts.set(name, made)
+    return made
   }
+  const made: RequestRate = {
+    async countRequest(tenant, caller, window, cap) {
+      const count = countOf(tenant, caller, window)
+      if (count.counted >= cap) return false
+      count.counted += 1
+      unwritten.add(count)
+      return true
+    },
+  }
+  rates.set(db, made)
+  return made
 }
+
+const rates = new WeakMap<DatabaseSync, RequestRate>()
 
 /** What a tenant stored, a row a week; rows are forgotten that ended before the week that is counted. */
 export function storedBytesOn(db: DatabaseSync): StoredBytes {

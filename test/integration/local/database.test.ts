@@ -167,6 +167,30 @@ test('what a machine notes goes with the commit of the same turn, whoever was fi
   db.close()
 })
 
+test('requests are counted without a commit of their own, and the next commit has them: a start later they are known', async () => {
+  const { db, add } = counting()
+  let commits = 0
+  onTransactions(db, {
+    afterCommit() {
+      commits += 1
+    },
+  })
+  const countOn = (on: DatabaseSync) => {
+    const store = openRunStore(on)
+    return () => store.countRequest('main', 'user:ana', '12:00', 3)
+  }
+  const [one, other] = [countOn(db), countOn(db)]
+  commits = 0
+  expect([await one(), await other(), commits]).toEqual([true, true, 0])
+  await expect(commitTogether(db, () => add('no number' as never))).rejects.toThrow()
+  await commitTogether(db, () => add(1))
+  db.close()
+  const again = openDatabase(folder)
+  const count = countOn(again)
+  expect([await count(), await count()]).toEqual([true, false])
+  again.close()
+})
+
 test('the WAL of a database that nobody writes to is emptied; that of a busy one is left alone, and has 5 MB at most', () => {
   const { db, add, all } = counting()
   const text = db.prepare('CREATE TABLE texts (body TEXT)')
