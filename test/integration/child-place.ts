@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { expect } from 'vitest'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import type { Head } from '../../shared/runs/head.ts'
 import type { TestPlace } from './test-place.ts'
@@ -28,10 +29,12 @@ export function startsOf(events: readonly RunEvent[], blockId: string): readonly
   )
 }
 
-/** The id of the child run a block opened first. */
+/** The id of the child run a block opened first, once it is there: the block names it before it makes it. */
 export async function childOf(place: TestPlace, runId: string, blockId: string): Promise<string> {
   const started = await place.until(runId, ({ type, block_id }) => type === 'block:started' && block_id === blockId)
-  return started.type === 'block:started' ? (started.data.child ?? '') : ''
+  const child = started.type === 'block:started' ? (started.data.child ?? '') : ''
+  await expect.poll(() => place.place.world.runs.meta({ tenant: 'main', run_id: child })).toBeDefined()
+  return child
 }
 
 export async function headOf(place: TestPlace, runId: string): Promise<Head> {
