@@ -25,9 +25,9 @@ import { sha256 } from '../../shared/text/hash.ts'
 import { namesToDisk, toDisk } from './to-disk.ts'
 
 /**
- * Object store in a folder, of the local place for bodies that are no rows (stored-objects.ts): `<folder>/<tenant>/objects/<aa>/<sha256>`, the keys S3 has too. Files appear whole (temp
- * file, then rename) and are never changed; calls are synchronous inside, since bodies are small and a thread hop costs
- * more than the file. Not fsynced unless `durability` is full: after a power cut a torn file shows as object_corrupt,
+ * Object store in a folder: `<folder>/<tenant>/objects/<aa>/<sha256>`, the keys S3 has too. The local place keeps here what
+ * is too large for a row of its database (stored-objects.ts). Files appear whole (temp file, then rename) and are never
+ * changed; calls are synchronous inside, since a thread hop costs more than the file. Not fsynced unless `durability` is full: after a power cut a torn file shows as object_corrupt,
  * never as data.
  */
 export function openObjects(folder: string, durability: Durability = 'normal'): ObjectStore {

@@ -56,24 +56,22 @@ const CALLS = new Map<string, (reader: Reader, paths: Path[]) => Condition>(
       const path = readArgument(reader, paths)
       return (scope) => valueAt(scope.item, resolved(path, scope)) === undefined
     },
-    contains: (reader: Reader, paths: Path[]) => {
-      reader.need('(')
-      const whole = readSide(reader, paths)
-      reader.need(',')
-      const part = readSide(reader, paths)
-      reader.need(')')
-      return (scope) => contains(whole(scope), part(scope))
-    },
-    begins_with: (reader: Reader, paths: Path[]) => {
-      reader.need('(')
-      const whole = readSide(reader, paths)
-      reader.need(',')
-      const start = readSide(reader, paths)
-      reader.need(')')
-      return (scope) => begins(whole(scope), start(scope))
-    },
+    contains: ofTwo(contains),
+    begins_with: ofTwo(begins),
   }),
 )
+
+/** A function of two sides: paths or values. */
+function ofTwo(holds: (first: Value, second: Value) => boolean) {
+  return (reader: Reader, paths: Path[]) => {
+    reader.need('(')
+    const first = readSide(reader, paths)
+    reader.need(',')
+    const second = readSide(reader, paths)
+    reader.need(')')
+    return (scope: Scope) => holds(first(scope), second(scope))
+  }
+}
 
 function readArgument(reader: Reader, paths: Path[]): Path {
   reader.need('(')
