@@ -15,6 +15,7 @@ const config: KnipConfig = {
     'functions/steps/run-step.ts',
     'infra/local/describe-steps.ts',
     'functions/isolate/worker.ts',
+    'clients/cli/graph/pdf-worker.ts',
     // Named by path in the entries infra/aws generates.
     'functions/aws/*.ts',
     'functions/aws/run-store/run-store.ts',
@@ -29,6 +30,7 @@ const config: KnipConfig = {
     // Forked, and started as a program, by path.
     'test/faults/worker.ts',
     'test/emulators/mcp-stdio.ts',
+    'test/slow/power-cut-place.ts',
     'test/slow/power-cut-writer.ts',
     'test/bench/engines/serve.ts',
   ],
@@ -51,7 +53,7 @@ const config: KnipConfig = {
     '@modelcontextprotocol/server-filesystem',
   ],
   // Used where a machine has it, which the test says when it has not; and our own, as a test installs it.
-  ignoreBinaries: ['cfn-lint', 'strace', 'sluice'],
+  ignoreBinaries: ['cfn-lint', 'prlimit', 'strace', 'sluice'],
 }
 
 export default config

@@ -1,4 +1,3 @@
-import middy from '@middy/core'
 import type * as z from 'zod'
 import { Fault, MachineSignal } from '../shared/errors.ts'
 import { runTraceId } from '../shared/telemetry/span-ids.ts'
@@ -24,29 +23,23 @@ interface FunctionSpec<Event, Answer> {
  * handlers have their own (http-handler.ts).
  */
 export function functionHandler<Event, Answer>(spec: FunctionSpec<Event, Answer>): Handler {
-  const base = middy()
-    .before((request: { event: unknown; context: unknown }) => {
-      nameInvocationInLog((request.context as HostContext).world, request.event)
-      const parsed = spec.input.safeParse(request.event)
+  return async (event, context) => {
+    const { world } = context
+    try {
+      nameInvocationInLog(world, event)
+      const parsed = spec.input.safeParse(event)
       if (!parsed.success) throw startThroughTheApi(spec.name, parsed.error.issues[0]?.message)
-      request.event = parsed.data
-    })
-    .onError((request: { error: unknown; event: unknown; context: unknown }) => {
-      if (isExpected(request)) return
-      ;(request.context as HostContext).world.log.error('function failed', {
-        function: spec.name,
-        error: String(request.error),
-      })
-    })
-  return base.handler((event: unknown, context: unknown) => {
-    const host = context as HostContext
-    return spec.run(event as Event, host.world, host)
-  }) as unknown as Handler
+      return await spec.run(parsed.data, world, context)
+    } catch (error) {
+      if (!isExpected(error, context)) world.log.error('function failed', { function: spec.name, error: String(error) })
+      throw error
+    }
+  }
 }
 
 /** The machine's own signals, and the host's own end: neither is an error. */
-function isExpected({ error, context }: { readonly error: unknown; readonly context: unknown }): boolean {
-  return error instanceof MachineSignal || (context as HostContext).signal?.aborted === true
+function isExpected(error: unknown, { signal }: HostContext): boolean {
+  return error instanceof MachineSignal || signal?.aborted === true
 }
 
 function startThroughTheApi(name: string, seen: string | undefined): Fault {

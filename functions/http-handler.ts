@@ -1,4 +1,3 @@
-import middy from '@middy/core'
 import * as z from 'zod'
 import { problemHeaders, problemOf } from '../shared/api/problem.ts'
 import { requireCaller } from '../shared/api/require-caller.ts'
@@ -6,6 +5,8 @@ import type { RouteSchema } from '../shared/api/route-schema.ts'
 import { DECLARED_HEADER, type Declared, readDeclaredClient } from '../shared/auth/declared-client.ts'
 import { type Principal, principalName } from '../shared/auth/principal.ts'
 import { Fault } from '../shared/errors.ts'
+import { ROUTES } from '../shared/routes.ts'
+import { mostBodyBytes } from '../shared/runs/safety-settings.ts'
 import { schemaIssues } from '../shared/text/schema-issues.ts'
 import { readStrictJson } from '../shared/text/strict-json.ts'
 import type { World } from '../shared/world.ts'
@@ -53,29 +54,48 @@ interface Route<S extends RouteSchema> {
  * and streams as they are: the host encodes or streams them.
  */
 export function httpHandler<S extends RouteSchema>(route: Route<S>): Handler {
-  const base = middy()
-    .before(async (request: { event: unknown; context: unknown }) => {
-      const context = request.context as HttpContext
-      nameInvocationInLog(context.world, request.event)
-      const call = callOf(request.event as HttpEvent, context, route)
-      await route.guard?.(call, context.world)
-      request.event = call
-    })
-    .onError((request: { error: unknown; event: unknown; context: unknown }) => {
-      const { world } = request.context as HttpContext
-      const problem = problemOf(request.error, runIdOf(request.event))
-      if (problem.status === 500) logBug(world, route.name, request.error)
-      return {
-        statusCode: problem.status,
-        headers: { ...HEADERS, ...problemHeaders(request.error) },
-        body: JSON.stringify(problem),
-        isBase64Encoded: false,
-      }
-    })
-  return base.handler(async (call: unknown, context: unknown) => {
-    const reply = await route.run(call as Call<S>, (context as HttpContext).world)
-    return answerOf(reply, route.schema)
-  }) as unknown as Handler
+  return async (event, context: HttpContext) => {
+    const { world } = context
+    try {
+      nameInvocationInLog(world, event)
+      const call = callOf(event as HttpEvent, context, route)
+      await route.guard?.(call, world)
+      return answerOf(await route.run(call, world), route.schema)
+    } catch (error) {
+      return refusalOf(world, route.name, error, runIdOf(event))
+    }
+  }
+}
+
+/**
+ * A route whose caller has no credential and proves itself to the function alone (`signed_by` in shared/routes.ts): it reads
+ * the request as it came, and answers `status` with what `take` makes of it.
+ */
+export function openHandler(
+  name: string,
+  status: number,
+  take: (event: HttpEvent, world: World) => Promise<unknown>,
+): Handler {
+  return async (event, { world }) => {
+    try {
+      // Both hosts hand a route the event of API Gateway.
+      const taken = await take(event as HttpEvent, world)
+      return { statusCode: status, headers: HEADERS, body: JSON.stringify(taken), isBase64Encoded: false }
+    } catch (error) {
+      return refusalOf(world, name, error)
+    }
+  }
+}
+
+function refusalOf(world: World, route: string, error: unknown, run_id?: string) {
+  const problem = problemOf(error, run_id)
+  if (problem.status === 500) logBug(world, route, error)
+  return {
+    statusCode: problem.status,
+    headers: { ...HEADERS, ...problemHeaders(error) },
+    body: JSON.stringify(problem),
+    isBase64Encoded: false,
+  }
 }
 
 /** Nothing answered here may run as a page or be part of another site's: artifacts hold text written by models. */
@@ -89,21 +109,22 @@ const HEADERS = {
 
 const NEVER = new AbortController().signal
 
-function callOf(
+function callOf<S extends RouteSchema>(
   event: HttpEvent,
   context: HttpContext,
-  { name, schema }: Pick<Route<RouteSchema>, 'name' | 'schema'>,
-): Call<RouteSchema> {
+  { name, schema }: Pick<Route<S>, 'name' | 'schema'>,
+): Call<S> {
   const principal = requireCaller(context.principal, name)
-  const parsed = parseRequest(event, schema, context.world.settings.safety.max_body_bytes)
-  return { ...parsed, principal, signal: context.signal ?? NEVER } as Call<RouteSchema>
+  const line = LINES.get(name)
+  const parsed = parseRequest(event, schema, mostBodyBytes(context.world.settings.safety, line))
+  // The parts are what the schemas of this route made of the request.
+  return { ...parsed, principal, signal: context.signal ?? NEVER } as Call<S>
 }
 
-/** The event is the raw request before parsing and the call after it; both know the path. */
+const LINES = new Map(ROUTES.map((line) => [line.name, line]))
+
 function runIdOf(event: unknown): string | undefined {
-  const { params, pathParameters } = event as { params?: unknown; pathParameters?: unknown }
-  const found = ((params ?? pathParameters) as { run_id?: string } | null | undefined)?.run_id
-  return found?.slice(0, 100)
+  return (event as Partial<HttpEvent>).pathParameters?.run_id?.slice(0, 100)
 }
 
 function logBug(world: World, route: string, error: unknown): void {
@@ -141,30 +162,49 @@ export function changeHandler<S extends RouteSchema>(route: Route<S>): Handler {
 
 const MINUTE_MS = 60_000
 
+/** Stands for all callers of a tenant: no principal has such a name. */
+const EVERYBODY = '*'
+
 /**
- * Counts a request that changes something against its caller's `max_requests_per_min`, by minutes of the clock: Fault
- * LimitExceeded too_many_requests. A store that cannot count lets it pass, since it cannot take the change either, and
- * its own fault says more (docs/adr/0029).
+ * Counts a request that changes something against its caller's `max_requests_per_min`, and where there is such a cap against
+ * that of its tenant, by minutes of the clock: Fault LimitExceeded too_many_requests, too_many_tenant_requests. The caller
+ * first, so that one who is over its own does not use up what others have. A store that cannot count lets it pass, since it
+ * cannot take the change either, and its own fault says more (docs/adr/0029).
  */
-async function countRequest(
-  { runs, settings, clock, log }: Pick<World, 'runs' | 'settings' | 'clock' | 'log'>,
-  principal: Principal,
-): Promise<void> {
-  const cap = settings.safety.max_requests_per_min
+async function countRequest(world: CountingWorld, principal: Principal): Promise<void> {
+  const { max_requests_per_min: cap, max_tenant_requests_per_min: shared } = world.settings.safety
   const caller = principalName(principal)
-  const now = clock.now()
-  const minute = Math.floor(now / MINUTE_MS) * MINUTE_MS
+  const { tenant } = principal
+  if (!(await isCounted(world, { tenant, caller, cap }))) {
+    const message = `Cannot take more requests of ${caller} in this minute: the safety policy allows ${cap} that change something or check a document (max_requests_per_min). Try again in the next one.`
+    const facts = { caller, max_requests_per_min: cap, retry_after_ms: untilNextMinute(world) }
+    throw new Fault('LimitExceeded', 'too_many_requests', message, { facts })
+  }
+  if (shared === undefined || (await isCounted(world, { tenant, caller: EVERYBODY, cap: shared }))) return
+  const message = `Cannot take more requests of tenant ${tenant} in this minute: the safety policy allows all its callers together ${shared} that change something or check a document (max_tenant_requests_per_min). Try again in the next one.`
+  const facts = { max_tenant_requests_per_min: shared, retry_after_ms: untilNextMinute(world) }
+  throw new Fault('LimitExceeded', 'too_many_tenant_requests', message, { facts })
+}
+
+type CountingWorld = Pick<World, 'runs' | 'settings' | 'clock' | 'log'>
+
+interface Counted {
+  readonly tenant: string
+  readonly caller: string
+  readonly cap: number
+}
+
+function isCounted({ runs, clock, log }: CountingWorld, { tenant, caller, cap }: Counted): Promise<boolean> {
   // `2026-11-22T05:06`
-  const window = new Date(minute).toISOString().slice(0, 16)
-  const counted = await runs.countRequest(principal.tenant, caller, window, cap).catch((error: unknown) => {
+  const window = new Date(clock.now()).toISOString().slice(0, 16)
+  return runs.countRequest(tenant, caller, window, cap).catch((error: unknown) => {
     log.error('a request was not counted', { caller, error: String(error) })
     return true
   })
-  if (counted) return
-  const message = `Cannot take more requests of ${caller} in this minute: the safety policy allows ${cap} that change something or check a document (max_requests_per_min). Try again in the next one.`
-  throw new Fault('LimitExceeded', 'too_many_requests', message, {
-    facts: { caller, max_requests_per_min: cap, retry_after_ms: minute + MINUTE_MS - now },
-  })
+}
+
+function untilNextMinute({ clock }: CountingWorld): number {
+  return MINUTE_MS - (clock.now() % MINUTE_MS)
 }
 
 /** The part of API Gateway's REST proxy event that routes read; the local server makes the same. */

@@ -1,6 +1,7 @@
 import type { Principal } from '../shared/auth/principal.ts'
 import type { Block, Dag } from '../shared/dag/dag.ts'
 import { Fault } from '../shared/errors.ts'
+import { runErasedFault } from '../shared/runs/erasure.ts'
 import type { Head } from '../shared/runs/head.ts'
 import type { RunKey } from '../shared/runs/run-store.ts'
 import { suggest } from '../shared/text/wording.ts'
@@ -14,6 +15,8 @@ export async function requireRun(
   const run = { tenant: call.principal.tenant, run_id: call.params.run_id }
   const head = await world.runs.head(run)
   if (head !== undefined) return { run, head }
+  const erasure = (await world.runs.mark(run))?.erasure
+  if (erasure !== undefined) throw runErasedFault(run, erasure)
   const message = `Cannot find run "${run.run_id}": there is no such run. \`sluice run list\` shows the runs there are.`
   throw new Fault('NotFound', 'unknown_run', message)
 }

@@ -43,6 +43,13 @@ export const LIMITS = {
   wait_default_sec: 604_800,
   /** JSONata of a wait's `match`. */
   match_characters: 2_000,
+  /** Runs of one key at once: each is looked at where another one waits. */
+  concurrency: 100,
+  /** JSONata of a concurrency key, and the text it may come to. */
+  key_program_characters: 2_000,
+  key_characters: 256,
+  /** Of a start, before or behind: what comes later than that is passed by nobody. */
+  priority_sec: 3_600,
   /** Who is asked in place of an agent's provider. */
   fallbacks: 4,
   /** Files that go with one question to a model, bytes of one, and of all: what providers take, and a function holds. */

@@ -9,16 +9,20 @@ export interface RouteLine {
   readonly name: string
   /** What the caller's credential must allow; absent = to be somebody is enough. */
   readonly scope?: Scope
+  /** Its body may have `max_batch_bytes`, where that is more than `max_body_bytes`. */
+  readonly takes_batches?: true
   /** The answer is a stream (Server-Sent Events). */
   readonly stream?: true
   /**
    * Who calls proves it without a credential, and only the function can tell: Slack signs its requests, and such a route
-   * stands only where Slack is configured; an address that this place gave out is signed itself.
+   * stands only where Slack is configured; an address that this place gave out is signed itself;
+   * senders of webhooks sign with a secret they share with their trigger.
    */
-  readonly signed_by?: 'slack' | 'address'
+  readonly signed_by?: 'slack' | 'address' | 'sender'
 }
 
 const RUN = '/api/dag/runs/{run_id}'
+const TRIGGER = '/api/triggers/{document}/{trigger}'
 
 export const ROUTES: readonly RouteLine[] = [
   { method: 'GET', path: '/api/health', name: 'get-health' },
@@ -28,6 +32,8 @@ export const ROUTES: readonly RouteLine[] = [
   { method: 'GET', path: '/api/openapi.json', name: 'get-openapi' },
   { method: 'GET', path: '/api/dag/safety', name: 'get-safety', scope: 'safety:read' },
   { method: 'POST', path: '/api/dag/safety/release', name: 'release-starts', scope: 'admin:stop' },
+  { method: 'GET', path: '/api/spending', name: 'get-spending', scope: 'safety:read' },
+  { method: 'POST', path: '/api/spending/raise', name: 'raise-spending', scope: 'admin:spending' },
   { method: 'GET', path: '/api/dag/schema', name: 'get-dag-schema' },
   { method: 'GET', path: '/api/dag/documents/{name}', name: 'get-document', scope: 'runs:read' },
   { method: 'POST', path: '/api/dag/validate', name: 'validate-dag', scope: 'runs:read' },
@@ -36,7 +42,14 @@ export const ROUTES: readonly RouteLine[] = [
   { method: 'GET', path: '/api/dag/runs', name: 'list-runs', scope: 'runs:read' },
   { method: 'POST', path: '/api/dag/runs/stop-all', name: 'stop-all', scope: 'admin:stop' },
   { method: 'GET', path: '/api/dag/approvals', name: 'list-approvals', scope: 'runs:read' },
+  { method: 'GET', path: '/api/dag/search', name: 'search-runs', scope: 'runs:read' },
   { method: 'GET', path: RUN, name: 'get-run', scope: 'runs:read' },
+  { method: 'GET', path: `${RUN}/notes`, name: 'list-notes', scope: 'runs:read' },
+  { method: 'POST', path: `${RUN}/notes`, name: 'add-note', scope: 'runs:start' },
+  { method: 'DELETE', path: RUN, name: 'erase-run', scope: 'admin:erase' },
+  { method: 'GET', path: `${RUN}/erasure`, name: 'get-erasure', scope: 'runs:read' },
+  { method: 'PUT', path: `${RUN}/hold`, name: 'hold-run', scope: 'admin:hold' },
+  { method: 'DELETE', path: `${RUN}/hold`, name: 'release-hold', scope: 'admin:hold' },
   { method: 'GET', path: `${RUN}/blocks/{block_id}`, name: 'get-block', scope: 'runs:read' },
   { method: 'GET', path: `${RUN}/blocks/{block_id}/transcript`, name: 'get-transcript', scope: 'runs:read' },
   { method: 'GET', path: `${RUN}/graph`, name: 'get-run-graph', scope: 'runs:read' },
@@ -57,12 +70,12 @@ export const ROUTES: readonly RouteLine[] = [
   { method: 'POST', path: `${RUN}/pivot`, name: 'pivot-run', scope: 'runs:start' },
   { method: 'POST', path: '/api/research', name: 'start-research', scope: 'runs:start' },
   { method: 'GET', path: '/api/research/{run_id}', name: 'get-research', scope: 'runs:read' },
-  { method: 'PUT', path: '/api/graph/entities', name: 'put-entities', scope: 'runs:write' },
+  { method: 'PUT', path: '/api/graph/entities', name: 'put-entities', scope: 'runs:write', takes_batches: true },
   { method: 'DELETE', path: '/api/graph/entities', name: 'delete-entities', scope: 'runs:write' },
   { method: 'GET', path: '/api/graph/entities/{entity_id}', name: 'get-entity', scope: 'runs:read' },
   { method: 'DELETE', path: '/api/graph/entities/{entity_id}', name: 'delete-entity', scope: 'runs:write' },
   { method: 'GET', path: '/api/graph/entities/{entity_id}/neighbors', name: 'get-neighbors', scope: 'runs:read' },
-  { method: 'PUT', path: '/api/graph/triples', name: 'put-triples', scope: 'runs:write' },
+  { method: 'PUT', path: '/api/graph/triples', name: 'put-triples', scope: 'runs:write', takes_batches: true },
   { method: 'GET', path: '/api/graph/search', name: 'search-graph', scope: 'runs:read' },
   { method: 'PUT', path: '/api/objects', name: 'put-object', scope: 'runs:write' },
   { method: 'POST', path: '/api/objects/upload', name: 'upload-object', scope: 'runs:write' },
@@ -73,6 +86,14 @@ export const ROUTES: readonly RouteLine[] = [
   { method: 'POST', path: '/api/webhooks/replay', name: 'replay-webhook', scope: 'runs:write' },
   { method: 'POST', path: '/api/events', name: 'send-event', scope: 'events:send' },
   { method: 'POST', path: '/api/callbacks/{token}', name: 'answer-callback', signed_by: 'address' },
+  { method: 'GET', path: '/api/triggers', name: 'list-triggers', scope: 'runs:read' },
+  { method: 'GET', path: TRIGGER, name: 'get-trigger', scope: 'runs:read' },
+  { method: 'PATCH', path: TRIGGER, name: 'change-trigger', scope: 'admin:stop' },
+  { method: 'POST', path: `${TRIGGER}/fire`, name: 'fire-trigger', scope: 'runs:start' },
+  { method: 'POST', path: `${TRIGGER}/try`, name: 'try-trigger', scope: 'runs:read' },
+  { method: 'POST', path: '/api/hooks/{document}/{trigger}', name: 'take-webhook', signed_by: 'sender' },
+  { method: 'GET', path: '/api/stage/export', name: 'export-stage', scope: 'stage:export' },
+  { method: 'POST', path: '/api/stage/import', name: 'import-stage', scope: 'stage:import' },
   { method: 'GET', path: '/api/tokens', name: 'list-tokens', scope: 'admin:tokens' },
   { method: 'POST', path: '/api/tokens', name: 'create-token', scope: 'admin:tokens' },
   { method: 'DELETE', path: '/api/tokens/{token_id}', name: 'revoke-token', scope: 'admin:tokens' },

@@ -16,9 +16,13 @@ import type { WaitStore } from './runs/wait-store.ts'
 import type { Services } from './services/service-keys.ts'
 import type { Settings } from './settings/settings.ts'
 import type { Slack, SlackWork } from './slack/slack-port.ts'
+import type { SpendingLedgers } from './spending/ledger.ts'
 import type { Steps } from './steps/steps-port.ts'
 import type { Telemetry } from './telemetry/telemetry-port.ts'
 import type { McpServers } from './tools/mcp-port.ts'
+import type { HookKeys } from './triggers/hook-keys.ts'
+import type { TriggerStore } from './triggers/trigger-store.ts'
+import type { Buses } from './webhooks/buses.ts'
 import type { WebhookWork } from './webhooks/message.ts'
 import type { Webhooks } from './webhooks/signing.ts'
 
@@ -31,8 +35,17 @@ export interface Outbox {
   slackWork(work: SlackWork): Promise<void>
   /** Asynchronous invoke of send-webhooks; what could not be handed over is thrown. */
   webhookWork(work: WebhookWork): Promise<void>
+  /** Asynchronous invoke of send-bus-events; what could not be handed over is thrown. */
+  busWork(work: WebhookWork): Promise<void>
   /** Asynchronous invoke of index-graph; failure is ignored, its schedule repeats. */
   graphWork(work: GraphWork): Promise<void>
+  /**
+   * Asynchronous invoke of fire-triggers, with the run whose end it is told, if that is why; failure is ignored: its next look
+   * finds what is owed, and the sweep tells of an end again.
+   */
+  fireTriggers(ended?: RunKey): Promise<void>
+  /** Asynchronous invoke of keep-or-erase for a run that has a mark; failure is ignored, the sweep repeats. */
+  keepOrErase(run: RunKey): Promise<void>
   /** Calls write-anchor and waits for it; what it could not put is thrown. */
   writeAnchor(anchor: Anchor): Promise<void>
 }
@@ -41,6 +54,8 @@ export interface Outbox {
 export interface Waker {
   /** Resolves when the run may have changed, or after ms at the latest. */
   changed(run: RunKey, ms: number, signal?: AbortSignal): Promise<void>
+  /** Resolves when the run may have ended, or after ms at the latest. */
+  ended(run: RunKey, ms: number, signal?: AbortSignal): Promise<void>
   /**
    * For a claim refused as `full`: locally resolves true when an attempt of this run ended (one waiter an end, in
    * order), a lease of the pool was dropped, or after ms; where nobody can be woken (AWS) it answers false at once and the machine's Wait does the rest.
@@ -75,6 +90,8 @@ export interface World {
   /** Absent where the settings name no workspace. */
   readonly slack?: Slack | undefined
   readonly webhooks: Webhooks
+  /** Buses of EventBridge that the settings name. */
+  readonly buses: Buses
   /** Keys of services that blocks of the handler `http` ask. */
   readonly services: Services
   /** Tools of servers of the Model Context Protocol. */
@@ -84,8 +101,14 @@ export interface World {
   /** Absent where the settings name no collector. */
   readonly telemetry?: Telemetry | undefined
   readonly tokens: Tokens
+  /** What calls of models used, by the caps of `spending`. */
+  readonly spending: SpendingLedgers
   /** Events of outside, callbacks, and who waits for them. */
   readonly waits: WaitStore
+  /** What triggers remember, and the starts they owe. */
+  readonly triggers: TriggerStore
+  /** What senders of webhooks prove themselves with. */
+  readonly hookKeys: HookKeys
   /** Absent where there is no such bucket: locally, and where `audit.anchor` is `none`. */
   readonly anchors?: Anchors | undefined
   /** What of the place works now. */

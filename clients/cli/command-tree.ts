@@ -146,9 +146,24 @@ const COMMANDS: readonly Row[] = [
     add: async () => (await import('./place/slack-commands.ts')).addSlack,
   },
   {
+    name: 'triggers',
+    is: 'what starts runs by itself (docs/triggers.md)',
+    add: async () => (await import('./place/trigger-commands.ts')).addTriggers,
+  },
+  {
     name: 'webhooks',
     is: 'who is told of events over HTTP (docs/webhooks.md)',
     add: async () => (await import('./place/webhook-commands.ts')).addWebhooks,
+  },
+  {
+    name: 'spending',
+    is: 'what calls of models may use in a day or a month, and what is left',
+    add: async () => (await import('./place/spending-commands.ts')).addSpending,
+  },
+  {
+    name: 'stage',
+    is: 'a copy of what a stage has: into a folder, and from there into another stage',
+    add: async () => (await import('./stage/stage-commands.ts')).addStage,
   },
   {
     name: 'token',
@@ -172,6 +187,11 @@ const COMMANDS: readonly Row[] = [
     takes: '[options]',
     is: 'take a deployment down; its runs, objects and approvals stay unless --with-data',
     add: async () => (await import('./aws/deployment-commands.ts')).addDestroy,
+  },
+  {
+    name: 'rollout',
+    is: 'which release of a deployment new runs begin with',
+    add: async () => (await import('./aws/release/release-commands.ts')).addRelease,
   },
   {
     name: 'logs',

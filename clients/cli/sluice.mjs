@@ -35,12 +35,10 @@ async function runHere(compiled) {
   await import(pathToFileURL(main).href)
 }
 
+/** Where the packages are; a hoisted install has them further up. */
 function packagesFolder() {
-  try {
-    return dirname(dirname(createRequire(main).resolve('commander')))
-  } catch {
-    return refuse('its packages are not installed')
-  }
+  const folders = createRequire(main).resolve.paths('commander') ?? []
+  return folders.find((folder) => existsSync(join(folder, 'commander'))) ?? refuse('its packages are not installed')
 }
 
 async function runOn(node) {

@@ -5,6 +5,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { ApprovalsView } from './approvals/approvals-view.tsx'
 import { CompareView } from './compare/compare-view.tsx'
 import { EvalsView } from './evals/evals-view.tsx'
+import { GraphView } from './graph/graph-view.tsx'
 import { areShortcutsShown, Shortcuts, useKeys } from './parts/keyboard-shortcuts.tsx'
 import { health, pendingApprovals } from './place-state.ts'
 import { hrefOf, route } from './route.ts'
@@ -13,6 +14,7 @@ import { RunsView } from './runs/runs-view.tsx'
 import { SafetyView } from './safety/safety-view.tsx'
 import { HoldNotice, StopAllDialog } from './safety/stop-all.tsx'
 import { StartView } from './start/start-view.tsx'
+import { TriggersView } from './triggers/triggers-view.tsx'
 
 /** The console: menu above, the view of the address below. */
 export function App() {
@@ -147,7 +149,9 @@ interface View {
 const VIEWS: readonly View[] = [
   { name: 'runs', label: 'Runs', isInMenu: true, component: RunsPage, key: 'g r' },
   { name: 'approvals', label: 'Approvals', isInMenu: true, component: ApprovalsView, key: 'g a' },
+  { name: 'triggers', label: 'Triggers', isInMenu: true, component: TriggersView, key: 'g t' },
   { name: 'compare', label: 'Compare', isInMenu: true, component: CompareView, key: 'g c' },
+  { name: 'graph', label: 'Knowledge', isInMenu: true, component: GraphView, key: 'g k' },
   { name: 'evals', label: 'Evaluations', isInMenu: true, component: EvalsView, key: 'g e' },
   { name: 'start', label: 'Start a run', isInMenu: false, component: StartView, key: 'g s' },
   { name: 'safety', label: 'Safety', isInMenu: false, component: SafetyView, key: 'g l' },

@@ -1,4 +1,3 @@
-import { problemHeaders, problemOf } from '../../shared/api/problem.ts'
 import type { Block } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import { checkOutputs } from '../../shared/runs/block-outputs.ts'
@@ -11,8 +10,7 @@ import type { CallbackAnswer } from '../../shared/runs/wait-store.ts'
 import { canonicalJson, type Json } from '../../shared/text/json.ts'
 import { jsonProblem, readStrictJson } from '../../shared/text/strict-json.ts'
 import type { World } from '../../shared/world.ts'
-import type { Handler } from '../handler.ts'
-import type { HttpEvent } from '../http-handler.ts'
+import { type HttpEvent, openHandler } from '../http-handler.ts'
 import { type Pinned, readPinned } from '../record/pinned-run.ts'
 import { openCountedStorage } from '../record/storage-quota.ts'
 import { endByWhatIsKept, findWait } from '../runs/waits.ts'
@@ -22,26 +20,7 @@ import { endByWhatIsKept, findWait } from '../runs/waits.ts'
  * this place signed; whatever is wrong with that, the caller reads the same 404. The answer is kept first, once, and then
  * ends the wait; one that comes before its wait is found by that.
  */
-export const handler: Handler = async (event, { world }) => {
-  try {
-    // Both hosts hand a route the event of API Gateway.
-    return answer(200, await takeAnswer(event as HttpEvent, world))
-  } catch (error) {
-    const problem = problemOf(error)
-    if (problem.status === 500) world.log.error('route failed', { route: 'answer-callback', error: String(error) })
-    return answer(problem.status, problem, problemHeaders(error))
-  }
-}
-
-function answer(statusCode: number, json: unknown, headers: Readonly<Record<string, string>> = {}) {
-  const own = {
-    'content-type': 'application/json',
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-    'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
-  }
-  return { statusCode, headers: { ...own, ...headers }, body: JSON.stringify(json), isBase64Encoded: false }
-}
+export const handler = openHandler('answer-callback', 200, takeAnswer)
 
 async function takeAnswer(event: HttpEvent, world: World) {
   const body = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8')

@@ -21,6 +21,7 @@ function ownSettings({ slack, iam_tenants, ...settings }: Settings, { tenant }: 
     ...settings,
     tenants: [tenant],
     webhooks: settings.webhooks.filter((endpoint) => endpoint.tenant === tenant),
+    buses: settings.buses.filter((bus) => bus.tenant === tenant),
     ...(slack?.tenant === tenant ? { slack } : {}),
     ...(roles.length === 0 ? {} : { iam_tenants: Object.fromEntries(roles) }),
   }

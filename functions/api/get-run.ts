@@ -1,9 +1,12 @@
 import { GET_RUN } from '../../shared/api/run-routes.ts'
+import type { Dag } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { RunEvent, StoredValue } from '../../shared/runs/event.ts'
 import type { Vote } from '../../shared/runs/head.ts'
 import { idBeginning } from '../../shared/runs/ids.ts'
-import { type RunKey, runsPool } from '../../shared/runs/run-store.ts'
+import { readyTurns, standingBefore } from '../../shared/runs/key-queue.ts'
+import { type Meta, type RunKey, runsPool } from '../../shared/runs/run-store.ts'
+import type { ShownTurn } from '../../shared/runs/waiting.ts'
 import type { Json } from '../../shared/text/json.ts'
 import { viewRun } from '../../shared/views/run.ts'
 import type { World } from '../../shared/world.ts'
@@ -22,7 +25,9 @@ export const handler = httpHandler({
     const { meta, dag } = await readPinned(world, run)
     const asked = await world.runs.approvals(run)
     const { events, fold } = await readLog(world, run)
-    const queue = head.queued === true ? await positionInQueue(world, run) : undefined
+    const since = head.resting?.wants_at
+    const queue = head.queued === true || since !== undefined ? await positionInQueue(world, run, since) : undefined
+    const turn = head.state === 'running' ? await standingOf(world, meta, dag) : undefined
     const { max_attempts, max_run_bytes } = world.settings.safety
     const lineage = await world.runs.lineage(run.tenant, meta.root ?? run.run_id)
     const now = world.clock.now()
@@ -38,6 +43,7 @@ export const handler = httpHandler({
       max_attempts,
       max_run_bytes,
       queue,
+      turn,
     })
     const approvals = view.approvals.map(async (approval) => {
       const shown = await valuesOf(world, run.tenant, approval.shown)
@@ -83,10 +89,25 @@ const WHOLE_ID = 'run_'.length + 26
 /** Runs read to find its place: as many as may be active. */
 const MOST_QUEUED = 1_000
 
-async function positionInQueue({ runs }: World, { tenant, run_id }: RunKey) {
+async function positionInQueue({ runs }: World, { tenant, run_id }: RunKey, since: string | undefined) {
   const [queued, held] = await Promise.all([runs.queued(tenant, MOST_QUEUED), runs.leases(runsPool(tenant))])
   const at = queued.findIndex((one) => one.run_id === run_id)
-  return { place: (at === -1 ? queued.length : at) + 1, active: Object.keys(held).length }
+  return { place: (at === -1 ? queued.length : at) + 1, active: Object.keys(held).length, ...optional('since', since) }
+}
+
+/** More runs than these are not named. */
+const MOST_NAMED = 20
+
+async function standingOf({ runs }: World, meta: Meta, { concurrency }: Dag): Promise<ShownTurn | undefined> {
+  const { tenant, run_id, turn } = meta
+  if (turn === undefined) return undefined
+  const { queue: name, limit, on_conflict } = turn
+  const queue = await runs.keyQueue({ tenant, queue: name })
+  const running = queue.running.slice(0, MOST_NAMED).map((one) => one.run_id)
+  const shown = { ...(concurrency?.key === undefined ? {} : { key: concurrency.key }), limit, on_conflict, running }
+  const before = standingBefore(queue, run_id)
+  if (before === undefined || readyTurns(queue).some((one) => one.run_id === run_id)) return shown
+  return { ...shown, place: before.length + 1, behind: before.slice(0, MOST_NAMED).map((one) => one.run_id) }
 }
 
 const MAX_SHOWN_BYTES = 65_536

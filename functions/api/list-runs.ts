@@ -1,26 +1,17 @@
 import type * as z from 'zod'
 import { RUN_ROUTES, type RunSummary } from '../../shared/api/run-routes.ts'
-import { type Head, shownState } from '../../shared/runs/head.ts'
-import { idBeginning, runApiPaths } from '../../shared/runs/ids.ts'
-import {
-  DAMAGED_FIX,
-  type DamagedRun,
-  type Meta,
-  type RunFilter,
-  type RunRole,
-  runRole,
-} from '../../shared/runs/run-store.ts'
-import { priceInLedger } from '../../shared/runs/usage-cost.ts'
+import { idBeginning } from '../../shared/runs/ids.ts'
+import { type DamagedRun, type Meta, type RunFilter, type RunRole, runRole } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
+import { damagedRuns, summaryOf } from '../record/run-summary.ts'
 
 export const handler = httpHandler({
   name: 'list-runs',
   schema: RUN_ROUTES['list-runs'],
   run: async ({ query, principal }, world) => {
     const { runs, damaged, next } = await shownRuns(world, principal.tenant, query)
-    const told = damaged.map(({ run_id, item, seen }) => ({ run_id, item, seen: seen.slice(0, 200), fix: DAMAGED_FIX }))
-    return { json: { runs: [...runs], ...(told.length === 0 ? {} : { damaged: told }), next_cursor: next ?? null } }
+    return { json: { runs: [...runs], ...damagedRuns(damaged), next_cursor: next ?? null } }
   },
 })
 
@@ -70,33 +61,4 @@ function filterOf({ status, dag, id }: Pick<Query, 'status' | 'dag' | 'id'>): Om
 /** A question has its own role, and is a root or a child besides. */
 function isOfRole(meta: Meta, role: RunRole): boolean {
   return runRole(meta) === role || (meta.parent === undefined ? 'root' : 'child') === role
-}
-
-function endOf({ ended }: Head): Pick<RunSummary, 'ended_at' | 'code' | 'reason'> {
-  return ended === undefined ? { ended_at: null } : { ended_at: ended.at, code: ended.code, reason: ended.reason }
-}
-
-function summaryOf({ head, ...meta }: Meta & { readonly head: Head }): RunSummary {
-  return {
-    run_id: meta.run_id,
-    dag_name: meta.dag_name,
-    dag_hash: meta.dag_hash,
-    role: runRole(meta),
-    state: shownState(head),
-    starter: meta.starter,
-    created_at: meta.created_at,
-    deadline_at: head.deadline_at,
-    blocks: meta.blocks,
-    last_seq: head.seq,
-    pending_approvals: Object.values(head.approvals).filter(({ status }) => status === 'pending').length,
-    tokens: head.budget.spent_tokens,
-    ...priceInLedger(head.budget),
-    ...endOf(head),
-    ...(meta.parent === undefined ? {} : { parent: meta.parent }),
-    ...(meta.continues === undefined ? {} : { continues: meta.continues }),
-    ...(meta.retry_of === undefined ? {} : { retry_of: meta.retry_of.run_id }),
-    ...(meta.iterates === undefined ? {} : { iterates: meta.iterates.run_id }),
-    ...(meta.pivots === undefined ? {} : { pivots: meta.pivots.run_id }),
-    links: runApiPaths(meta.run_id),
-  }
 }

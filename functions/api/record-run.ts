@@ -38,7 +38,7 @@ export const handler = httpHandler({
 const MAX_INLINE_BYTES = 4 * 1_024 * 1_024
 
 /** In the order of the events, so that one run has one recording. */
-async function recordingOf(world: World, meta: Meta): Promise<Recording> {
+export async function recordingOf(world: Pick<World, 'runs' | 'objects' | 'clock'>, meta: Meta): Promise<Recording> {
   const { tenant, run_id, dag_name, dag_hash } = meta
   const calls: RecordedCall[] = []
   const events = await allEvents(world, meta)
@@ -74,7 +74,11 @@ function rawRefOf(event: RunEvent): readonly string[] {
 }
 
 /** The stages of a research run keep theirs in the state of its chain; the last one has the rows of all. */
-async function stageRefs(world: World, tenant: string, events: readonly RunEvent[]): Promise<readonly string[]> {
+async function stageRefs(
+  world: Pick<World, 'objects'>,
+  tenant: string,
+  events: readonly RunEvent[],
+): Promise<readonly string[]> {
   const last = events.findLast(isStageEvent)
   if (last === undefined) return []
   return (await readChain(world, tenant, last.data.ref)).stages.flatMap(({ raw_ref }) => raw_ref ?? [])

@@ -13,8 +13,11 @@ export const handler = changeHandler({
   name: 'start-research',
   schema: RESEARCH_ROUTES['start-research'],
   run: async ({ principal, body, headers }, world) => {
-    const { parent_loop, ...question } = body
-    const order = await prepareResearchRun(world, principal.tenant, question, parent_loop ?? undefined)
+    const { parent_loop, embeddings_weight, ...question } = body
+    const order = await prepareResearchRun(world, principal.tenant, question, {
+      ...(typeof parent_loop === 'string' && { parent_loop }),
+      ...(typeof embeddings_weight === 'number' && { embeddings_weight }),
+    })
     const entry = {
       ...order,
       route: 'POST /api/research',

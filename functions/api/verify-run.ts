@@ -1,7 +1,10 @@
+import { showMark } from '../../shared/api/erasure-routes.ts'
 import { VERIFY_RUN } from '../../shared/api/verify-routes.ts'
 import { Fault } from '../../shared/errors.ts'
 import { type AnchorLook, checkAnchor, type FoundAnchor } from '../../shared/invariants/anchor.ts'
 import { type Checked, checkChain, checkRun, INVARIANTS } from '../../shared/invariants/check-run.ts'
+import { checkErasure } from '../../shared/invariants/erased.ts'
+import type { AnchorVersion } from '../../shared/runs/anchors.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { httpHandler } from '../http-handler.ts'
@@ -13,6 +16,8 @@ export const handler = httpHandler({
   name: 'verify-run',
   schema: VERIFY_RUN,
   run: async (call, world) => {
+    const erased = await verifyErased(world, { tenant: call.principal.tenant, run_id: call.params.run_id })
+    if (erased !== undefined) return { json: erased }
     const { run } = await requireRun(world, call)
     const { seq, seal, checks, anchor } = await verify(world, run)
     const ok = checks.every((check) => check.ok)
@@ -20,6 +25,21 @@ export const handler = httpHandler({
     return { json: { run_id: run.run_id, ok, seq, ...found, checks: checks.map(shortened) } }
   },
 })
+
+/** Of a run that was erased: whether its record is the one that was closed, and whether it goes on from the anchored hash. */
+async function verifyErased(world: World, run: RunKey) {
+  if ((await world.runs.head(run, [])) !== undefined) return undefined
+  const { erasure } = showMark(run.run_id, await world.runs.mark(run))
+  if (erasure === undefined) return undefined
+  const checks = checkErasure(run.run_id, erasure, await anchorsOf(world, run))
+  const ok = checks.every((check) => check.ok)
+  const seq = erasure.run?.seq ?? 0
+  return { run_id: run.run_id, ok, seq, seal: null, anchor: null, checks: checks.map(shortened), erasure }
+}
+
+async function anchorsOf({ settings, anchors }: World, run: RunKey): Promise<readonly AnchorVersion[] | undefined> {
+  return settings.audit.anchor === 'none' ? undefined : anchors?.versions(run)
+}
 
 interface Verified {
   readonly seq: number

@@ -13,7 +13,8 @@ import type { Append, RunKey } from '../../shared/runs/run-store.ts'
 import { shortRedacted } from '../../shared/text/short-text.ts'
 import type { World } from '../../shared/world.ts'
 import { openCountedStorage } from '../record/storage-quota.ts'
-import { deadlineAfterPause, expireApproval, notifyEntry } from '../runs/due-approvals.ts'
+import { expireApproval, notifyEntry } from '../runs/due-approvals.ts'
+import { goOn } from '../runs/rest.ts'
 import { checkDecision, type Picked, pickApproval, type StoredDecision } from './check-decision.ts'
 
 type DecisionWorld = Pick<World, 'runs' | 'objects' | 'clock' | 'outbox' | 'settings'>
@@ -161,7 +162,7 @@ async function decisionAppend(
     ...(set.status === 'approved' && item.raise !== undefined ? { raise: item.raise } : {}),
     outbox,
     ...(outbox.length === 0 ? {} : { check_at: new Date(now + OUTBOX_GRACE_MS).toISOString() }),
-    ...(isOpen ? {} : await deadlineAfterPause(world, run, head, now)),
+    ...(isOpen ? {} : await goOn(world, run, head, now)),
   }
 }
 

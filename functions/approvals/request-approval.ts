@@ -1,9 +1,10 @@
 import * as z from 'zod'
 import { nextReminderOrEscalation } from '../../shared/runs/approval-reminders.ts'
 import type { NewEvent } from '../../shared/runs/event.ts'
-import { earlierTime, type HeadApproval, OUTBOX_GRACE_MS } from '../../shared/runs/head.ts'
+import { earlierTime, type HeadApproval, OUTBOX_GRACE_MS, openWaits } from '../../shared/runs/head.ts'
 import { approvalEpoch, approvalId, approvalLane, questionNumber } from '../../shared/runs/ids.ts'
 import { ordinal, PHASE, readOrdinal } from '../../shared/runs/lane.ts'
+import type { Append } from '../../shared/runs/run-store.ts'
 import type { ApprovalItem } from '../../shared/runs/run-store-items.ts'
 import { sha256 } from '../../shared/text/hash.ts'
 import { type BlockCall, isStale, wasStoppedInEarlierPass, whySkipped } from '../attempts/block-call.ts'
@@ -14,6 +15,7 @@ import { findQuestion, resumeIfAnsweredYes } from '../attempts/question.ts'
 import { functionHandler } from '../handler.ts'
 import { MachineInputSchema, toRunKey } from '../record/pinned-run.ts'
 import { namesThatFit, notifyEntry } from '../runs/due-approvals.ts'
+import { leaveSlot, restFrom, restIfIdle } from '../runs/rest.ts'
 import { questionBeforeWork, questionInAttempt } from './approval-item.ts'
 
 const InputSchema = z.strictObject({
@@ -110,7 +112,7 @@ async function appendRequested(call: BlockCall, item: ApprovalItem): Promise<voi
   const ready: NewEvent[] = isFirst ? [{ type: 'block:ready', block_id: block.id, data: {} }] : []
   const step = ordinal({ epoch: approvalEpoch(id), attempt: questionNumber(id) ?? 0, phase: PHASE.claimed })
   const outbox = notifyEntry(world, run, at, 'asked', id)
-  const done = await world.runs.append({
+  const append: Append = {
     run,
     lane: approvalLane(id, block.index),
     ordinal: step,
@@ -122,8 +124,24 @@ async function appendRequested(call: BlockCall, item: ApprovalItem): Promise<voi
     approval: { id, was: null, set },
     outbox,
     check_at: outbox.length > 0 ? earlierTime(set.next_at, graceOf(item)) : earlierTime(set.next_at, set.expires_at),
-  })
-  if (done.ok && outbox.length > 0) await world.outbox.nudge(run)
+  }
+  const resting = await restOf(call, id, set)
+  const done = await world.runs.append({ ...append, ...resting })
+  const isAsked = done.ok || (done.because === 'resting' && (await world.runs.append(append)).ok)
+  if (isAsked && outbox.length > 0) await world.outbox.nudge(run)
+  const since = done.ok ? resting.rest?.set?.since : undefined
+  if (since !== undefined) await leaveSlot(world, run, since)
+  // Two who ask at once do not see one another: the later one does, here.
+  else if (isAsked) await restIfIdle(world, call)
+}
+
+/** Nothing else goes on: the run rests from the moment it asks. */
+async function restOf(call: BlockCall, id: string, set: HeadApproval): Promise<ReturnType<typeof restFrom>> {
+  const { world, run, meta } = call
+  const head = meta.parent === undefined ? await world.runs.head(run) : undefined
+  if (head === undefined || openWaits(head).length > 0) return {}
+  const after = { ...head, approvals: { ...head.approvals, [id]: set } }
+  return restFrom(call, after, new Date(world.clock.now()).toISOString())
 }
 
 /** The message owed is looked after sooner than most questions expire. */

@@ -3,6 +3,7 @@ import type { Verdict } from '../../shared/gates/gate.ts'
 import type { EventData, StoredValue } from '../../shared/runs/event.ts'
 import { blockOrdinal, blockOutcome } from '../../shared/runs/head.ts'
 import { runIdOfKey } from '../../shared/runs/ids.ts'
+import { currentLabels } from '../../shared/runs/labels.ts'
 import { readOrdinal } from '../../shared/runs/lane.ts'
 import { iterationsUpTo, type Meta } from '../../shared/runs/run-store.ts'
 import type { BlockProjection } from '../../shared/runs/run-store-items.ts'
@@ -280,7 +281,19 @@ async function iterateOnReject(call: BlockCall, iteration: Iteration): Promise<s
 /** The same run for whoever asks: its id is that of this run and the approval. */
 async function makeNext(call: BlockCall, { approval_id, mode, feedback_ref }: Iteration, root: string): Promise<Meta> {
   const { world, run, meta, dag } = call
-  const { dag_hash, machine, overrides, options, starter, starter_person, continues, edited, children } = meta
+  const {
+    dag_hash,
+    machine,
+    overrides,
+    options,
+    starter,
+    starter_person,
+    continues,
+    edited,
+    children,
+    turn,
+    priority,
+  } = meta
   const run_id = runIdOfKey(run.tenant, 'iterate', `${run.run_id}|${approval_id}`)
   const iterates = { run_id: run.run_id, approval_id, mode, feedback_ref }
   const goal = await carryGoal(world, meta)
@@ -301,6 +314,9 @@ async function makeNext(call: BlockCall, { approval_id, mode, feedback_ref }: It
     body_hash: sha256(canonicalJson(iterates)),
     iterates,
     root,
+    turn,
+    priority,
+    labels: currentLabels(meta, call.head),
     ...(edited === undefined ? {} : { edited }),
     ...(children === undefined ? {} : { children }),
     ...given,

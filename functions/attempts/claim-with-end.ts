@@ -41,8 +41,13 @@ export async function recordWithClaim(
   if (kept === undefined) return record()
   meter.kept = undefined
   if (kept.written !== undefined) return claimInTurn(call, kept, await kept.written, record)
+  const repeatable = (after: number) =>
+    recordEvents(world, step, events, { ...final, repeatable: true }, reserved, after)
   // Both at once: this store takes them in this order, and the end only where the claim stands.
-  const [claim, end] = await Promise.all([world.runs.append(kept.append), record(kept.append.ordinal)])
+  const [claim, end] = await Promise.all([
+    world.runs.append({ ...kept.append, repeatable: true }),
+    repeatable(kept.append.ordinal),
+  ])
   if (!claim.ok) return claimInTurn(call, kept, claim, record)
   // Something on the way there may have held the claim up for longer than the end, which found no claim then.
   const isEarly = !end.ok && end.because === 'already'

@@ -58,6 +58,8 @@ const PASSED_OVER: ReadonlySet<string> = new Set([
   'provider_refused',
   'budget_exceeded',
   'budget_price_unknown',
+  'spending_reached',
+  'spending_price_unknown',
 ])
 
 function isPassedOver(error: unknown): error is Fault {
@@ -70,7 +72,7 @@ function isPassedOver(error: unknown): error is Fault {
  */
 function lastingFault(meter: CallMeter, passed: readonly PassedOver[]): Fault {
   const away = passed.filter(({ fault }) => fault.name === 'Unavailable')
-  const dear = passed.find(({ fault }) => fault.code === 'budget_exceeded')
+  const dear = passed.find(({ fault: { code } }) => code === 'budget_exceeded' || code === 'spending_reached')
   const told = away[0] ?? dear ?? passed.at(-1)
   if (told === undefined) throw new Fault('Bug', 'no_dispatch', 'Nobody was passed over.')
   noteRefusal(meter, told.refused)
@@ -93,8 +95,11 @@ function soonest(away: readonly PassedOver[]): { readonly retry_after_ms?: numbe
 }
 
 function wasNotAsked({ fault }: PassedOver): boolean {
-  return fault.facts[NOT_ASKED] === true || fault.code.startsWith('budget_')
+  return fault.facts[NOT_ASKED] === true || NOT_ASKED_CODES.test(fault.code)
 }
+
+/** A cap was in the way. */
+const NOT_ASKED_CODES = /^(?:budget|spending)_/
 
 /** Characters of a model's name among those that were passed over: block:output has room for four. */
 const MOST_NAME = 80

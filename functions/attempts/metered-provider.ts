@@ -10,6 +10,7 @@ import type { BlockProjection } from '../../shared/runs/run-store-items.ts'
 import { amountOfUsage } from '../../shared/runs/usage-cost.ts'
 import type { CallOrigin } from '../../shared/telemetry/telemetry-port.ts'
 import { chargedAnswer, mayHaveUsed, toMicros, tracedProvider } from '../provider-call.ts'
+import { isSpendingRefusal, spendingProvider } from '../provider-spending.ts'
 import { LEASE_MS } from '../record/projections.ts'
 import { appendBase, type BlockCall, eventBase } from './block-call.ts'
 import {
@@ -28,7 +29,9 @@ import { countGivenUp, countUse, noteRefusal } from './meter.ts'
  * The only way of a block and its gates to providers.
  */
 export function meteredProvider(call: BlockCall, name: string): Provider | undefined {
-  const provider = tracedProvider(call.world, name, call.world.providers.get(name), () => callOrigin(call))
+  const spender = { world: call.world, run: call.run, dag: call.dag.name }
+  const traced = tracedProvider(call.world, name, call.world.providers.get(name), () => callOrigin(call))
+  const provider = spendingProvider(spender, name, traced)
   if (provider === undefined) return undefined
   return { dispatch: (request) => dispatchMetered(call, { name, provider }, request) }
 }
@@ -50,6 +53,10 @@ async function dispatchMetered(
     countUse(meter, flew, usedBy(charged))
     return charged
   } catch (error) {
+    // A judge that was not asked is no verdict: as with a budget, the attempt fails.
+    if (error instanceof Fault && isSpendingRefusal(error)) {
+      noteRefusal(meter, { refusal: error, exceeded: undefined, wanted: undefined })
+    }
     countGivenUp(meter, flew, capped && mayHaveUsed(error, request) ? estimate : undefined)
     throw error
   }

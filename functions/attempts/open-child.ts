@@ -6,6 +6,7 @@ import { Fault, MachineSignal } from '../../shared/errors.ts'
 import { type Question, QuestionSchema } from '../../shared/research/payloads/intent.ts'
 import { childOutputSources } from '../../shared/runs/block-outputs.ts'
 import { smallestCaps } from '../../shared/runs/caps.ts'
+import { childLabels, currentLabels } from '../../shared/runs/labels.ts'
 import { PHASE, readOrdinal } from '../../shared/runs/lane.ts'
 import { childDocumentOf, type Meta } from '../../shared/runs/run-store.ts'
 import { sha256 } from '../../shared/text/hash.ts'
@@ -18,6 +19,7 @@ import { readOwnProjection } from '../record/projections.ts'
 import { childDocument, childDocuments, childSource } from '../runs/child-documents.ts'
 import { createRun, type RunOrder } from '../runs/create-run.ts'
 import { readDocument } from '../runs/documents.ts'
+import { comeToTurn, hasTurn } from '../runs/key-turns.ts'
 import { pinTools } from '../runs/pin-tools.ts'
 import { prepareResearchRun, RESEARCH_DEADLINE_SEC } from '../runs/prepare-research-run.ts'
 import { prepareStartValues } from '../runs/start-values.ts'
@@ -121,12 +123,15 @@ async function startChild(
     ...(isTainted ? { tainted: true as const } : {}),
   }
   const link = { run_id: run.run_id, block_id: block.id, epoch, attempt, ...bound }
-  const { created } = await createRun(call.storage.given, {
+  const { created, meta } = await createRun(call.storage.given, {
     ...order,
+    labels: childLabels(currentLabels(call.meta, head), order.dag.labels),
     parent: { link, token, deadline_at: head.deadline_at },
+    queued: order.turn !== undefined,
   })
   const { run_id } = order.run
   if (created) world.log.info('child run opened', { run_id, dag_name: order.dag.name, parent: run.run_id })
+  if (hasTurn(meta) && (await world.runs.head(order.run, []))?.queued === true) await comeToTurn(world, meta)
   await world.outbox.nudge(order.run)
   // The token first, then HEAD; a child that ends writes HEAD first, then reads the tokens: one sees the other.
   const child = await world.runs.head(order.run, [])
@@ -205,7 +210,9 @@ async function orderQuestion(
   const { world, meta, run } = call
   await refuseTooDeepChild(world, meta, `the research of block "${block.id}"`)
   const question = questionOf(block, values)
-  const order = await prepareResearchRun(world, run.tenant, question, `${run.run_id}.${block.id}`)
+  const order = await prepareResearchRun(world, run.tenant, question, {
+    parent_loop: `${run.run_id}.${block.id}`,
+  })
   const { budget_tokens: tokens } = block.research
   const left = await childCaps(call, { budget: { tokens, on_exceed: 'fail' } })
   return {
@@ -257,13 +264,15 @@ async function prepareChildRun(
   refuseOutputs(block, dag)
   const inputs = childInputs(block, values)
   const { text, parts } = compileDag(dag)
+  const begins = await prepareStartValues(world, meta.tenant, dag, { inputs }, {}, 'parent')
+  await refuseOwnQueue(world, meta, { id: block.id, name: block.dag.name, turn: begins.turn })
   return {
     ...childRunBase(call, attempt, world.settings.safety.max_run_sec),
     dag,
     dag_hash,
     scripts,
     machine: await world.machine.deployed(text, dag_hash, parts),
-    ...(await prepareStartValues(world, meta.tenant, dag, { inputs }, {}, 'parent')),
+    ...begins,
     ...(await childDocuments(world, meta.tenant, dag)),
     overrides: {},
     body_hash: sha256(canonicalJson({ name: block.dag.name, inputs })),
@@ -343,6 +352,26 @@ function refuseOutputs(block: Extract<Block, { mode: 'dag' }>, dag: Dag): void {
   const fix = `Name one under dag.outputs of block "${block.id}": ${port}: BLOCK.OUTPUT.`
   const message = `Cannot start DAG "${block.dag.name}": output "${block.id}.${port}" comes from it, but it has ${seen}. ${fix}`
   throw new Fault('InvalidInput', 'unknown_child_output', message)
+}
+
+/**
+ * Fault Conflict waits_for_itself: the child would stand in a queue in which this run, or one above it, goes on, and that one
+ * goes on until the child has ended.
+ */
+async function refuseOwnQueue(
+  { runs }: Pick<World, 'runs'>,
+  meta: Meta,
+  { id, name, turn }: { readonly id: string; readonly name: string; readonly turn: Meta['turn'] },
+): Promise<void> {
+  if (turn === undefined) return
+  for (let above: Meta | undefined = meta; above !== undefined; ) {
+    const { tenant, run_id, parent }: Meta = above
+    if (above.turn?.queue === turn.queue) {
+      const message = `Cannot start DAG "${name}" for block "${id}": run ${run_id}, which waits for it, has its turn of the same concurrency key, so it would wait for itself. Give the child another key, or its document none.`
+      throw new Fault('Conflict', 'waits_for_itself', message, { facts: { run_id } })
+    }
+    above = parent === undefined ? undefined : await runs.meta({ tenant, run_id: parent.run_id })
+  }
 }
 
 /** Runs a run may have above it: recursion ends here. */

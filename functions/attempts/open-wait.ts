@@ -3,9 +3,12 @@ import { placeholderValue, renderTemplate } from '../../shared/dag/template.ts'
 import { Fault, MachineSignal } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/limits.ts'
 import type { EventData } from '../../shared/runs/event.ts'
+import { openWaits } from '../../shared/runs/head.ts'
 import { isOpenWait, laneKey, ordinal, PHASE, readOrdinal } from '../../shared/runs/lane.ts'
 import { EVENT_KEY_RULE, isEventKey } from '../../shared/runs/outside-event.ts'
+import { LEAST_REST_MS } from '../../shared/runs/rest.ts'
 import { eventPosition } from '../../shared/runs/run-fold.ts'
+import type { Append } from '../../shared/runs/run-store.ts'
 import { type WaitPlace, waitId } from '../../shared/runs/wait-store.ts'
 import { durationWords, isTime } from '../../shared/text/duration.ts'
 import type { Json } from '../../shared/text/json.ts'
@@ -15,6 +18,7 @@ import { functionHandler, type HostContext } from '../handler.ts'
 import { MachineInputSchema, toRunKey } from '../record/pinned-run.ts'
 import { readOwnProjection } from '../record/projections.ts'
 import { allEvents } from '../record/run-log.ts'
+import { leaveSlot, restFrom, restIfIdle } from '../runs/rest.ts'
 import { endByWhatIsKept, endDueWait, findWait } from '../runs/waits.ts'
 import { advanceBlock, advanceItem, failBlockOnFault } from './advance.ts'
 import type { Failure } from './attempt-outcome.ts'
@@ -227,14 +231,14 @@ function failed(code: string, reason: string): Failure {
 
 /** From here on nothing of it runs. False: somebody else moved its lane. */
 async function recordWaiting(call: BlockCall, attempt: number, ready: PreparedWait, waits: Waits): Promise<boolean> {
-  const { world, epoch, lane, meter } = call
+  const { world, run, epoch, lane, meter } = call
   const from = meter.claim?.ordinal ?? lane ?? 0
   const at = new Date(world.clock.now()).toISOString()
   const { leg } = readOrdinal(from)
   const place = ordinal({ epoch, attempt, leg, phase: PHASE.waiting })
   const data = { ...waits, inputs_ref: await storeInputs(call, ready) }
   const claimed = meter.claim ?? (await readOwnProjection(call, from))
-  const done = await world.runs.append({
+  const append: Append = {
     ...appendBase(call),
     ordinal: place,
     guard: { below: place },
@@ -248,8 +252,24 @@ async function recordWaiting(call: BlockCall, attempt: number, ready: PreparedWa
       attempt,
       wait: { ...data, since: at },
     },
-  })
-  return done.ok || done.because === 'already'
+  }
+  const resting = await restOf(call, append)
+  const done = await world.runs.append({ ...append, ...resting })
+  const isResting = done.ok ? resting.rest?.set?.since : undefined
+  if (isResting !== undefined) await leaveSlot(world, run, isResting)
+  const again = !done.ok && done.because === 'resting' ? await world.runs.append(append) : done
+  // Two that begin at once do not see one another: the later one does, here.
+  if (again.ok && isResting === undefined) await restIfIdle(world, call)
+  return again.ok || again.because === 'already'
+}
+
+/** Nothing else goes on, and for long: the run rests from here on. */
+async function restOf({ world, run, ...pinned }: BlockCall, append: Append): Promise<ReturnType<typeof restFrom>> {
+  const { lane, ordinal: place, at, check_at: until = at } = append
+  if (pinned.meta.parent !== undefined || Date.parse(until) < Date.parse(at) + LEAST_REST_MS) return {}
+  const head = await world.runs.head(run)
+  if (head === undefined || openWaits(head).some((other) => other !== lane)) return {}
+  return restFrom(pinned, { ...head, lanes: { ...head.lanes, [lane]: place } }, at)
 }
 
 /**

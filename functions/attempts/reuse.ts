@@ -344,7 +344,7 @@ export async function cacheResult(call: BlockCall, inputs_hash: string, end: Att
 }
 
 /** A model is told the goal of its run: what it said towards another one is no result of this. */
-function keptAs({ block, meta }: BlockCall): string {
+export function keptAs({ block, meta }: Pick<BlockCall, 'block' | 'meta'>): string {
   const contract = block.mode === 'ai' ? meta.goal?.contract_hash : undefined
   return contract === undefined ? block.hash : sha256(canonicalJson({ block: block.hash, contract }))
 }

@@ -1,15 +1,17 @@
 import * as z from 'zod'
 import { isActing } from '../../shared/agents/agent-items.ts'
 import { opensChild } from '../../shared/dag/dag.ts'
+import { mayRest } from '../../shared/runs/rest.ts'
 import { CallDoneSchema } from '../../shared/steps/native-order.ts'
 import type { World } from '../../shared/world.ts'
 import { functionHandler, type HostContext } from '../handler.ts'
 import { joinKey, signalJoins } from '../record/joins.ts'
 import { MachineInputSchema, toRunKey } from '../record/pinned-run.ts'
+import { endRestOf, restIfIdle } from '../runs/rest.ts'
 import { advanceBlock, advanceItem, failBlockOnFault } from './advance.ts'
 import { closeAgent } from './agents/close-agent.ts'
 import { openRound, type Round } from './agents/next-round.ts'
-import { type BlockCall, isStale } from './block-call.ts'
+import { type BlockCall, isStale, readHead } from './block-call.ts'
 import { type BlockReport, retryBlock } from './block-report.ts'
 import { closeChild } from './child-end.ts'
 import { closeItems, failOfItems, openItems } from './foreach.ts'
@@ -44,7 +46,7 @@ export const handler = functionHandler({ name: 'run-block', input: InputSchema, 
 type Answer = BlockReport | readonly number[] | Round['next'] | Awaited<ReturnType<typeof openNativeCall>>
 
 async function runBlock(event: z.infer<typeof InputSchema>, world: World, host: HostContext): Promise<Answer> {
-  const call = await openBlockCall(world, toRunKey(event.in), event, host.signal)
+  const call = await atWork(await openBlockCall(world, toRunKey(event.in), event, host.signal))
   if (call.block.foreach !== undefined && event.phase !== 'close') return itemNumbers(call, host)
   if (event.phase === 'items') return agentItems(call, host)
   if (event.phase === 'open') return openNativeCall(call, host)
@@ -52,7 +54,20 @@ async function runBlock(event: z.infer<typeof InputSchema>, world: World, host: 
   if (isStale(call)) return report
   const joins = event.joins.map((join) => joinKey(join, event.e))
   await signalJoins({ world, run: call.run, source: event.block }, joins)
+  // What ended here may have been the last that went on by itself.
+  if (mayRest(call.dag) || Object.keys(call.head.approvals).length > 0) await restIfIdle(world, call)
   return report
+}
+
+const LONGEST_SEC = 900
+
+/** A run that rests takes a slot before anything of it is done; while there is none, its block comes back ever less often. */
+async function atWork(call: BlockCall): Promise<BlockCall> {
+  const { world, run, head } = call
+  if (head.resting === undefined || isStale(call)) return call
+  const wanted = await endRestOf(world, run, head)
+  if (wanted === undefined) return readHead(call)
+  throw retryBlock(call, Math.min(LONGEST_SEC, 5 + Math.floor((world.clock.now() - wanted) / 1_000)))
 }
 
 /** What a state of the machine asks for: an attempt of a block or of one item, or what the children of a block made. */

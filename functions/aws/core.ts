@@ -23,6 +23,10 @@ export interface FunctionEnvironment {
   readonly ANCHORS?: string | undefined
   readonly STATE_MACHINE_ROLE_ARN?: string | undefined
   readonly MACHINE_LOG_GROUP_ARN?: string | undefined
+  /** Where releases are gradual: id of the release that a function of machines is of. */
+  readonly RELEASE?: string | undefined
+  /** The release that was deployed last, as JSON (shared/runs/release.ts): who starts runs names it. */
+  readonly DEPLOYED_RELEASE?: string | undefined
   readonly SLUICE_LOG: 'info' | 'error'
   /** By catalog name, from `<NAME>_ARN`: `run-block` is RUN_BLOCK_ARN. */
   readonly functions: Readonly<Record<string, string>>

@@ -245,6 +245,11 @@ const EnvSchema = z.object({
   STATE_MACHINE_ROLE_ARN: ArnSchema.optional(),
   /** Where inline machines log (level ALL, without execution data); its ARN ends in `:*`. */
   MACHINE_LOG_GROUP_ARN: ArnSchema.optional(),
+  RELEASE: z
+    .string()
+    .regex(/^[0-9a-f]{12}$/, '12 hexadecimal digits')
+    .optional(),
+  DEPLOYED_RELEASE: z.string().startsWith('{', 'a JSON object').optional(),
   SLUICE_LOG: z.enum(['info', 'error']).default('info'),
 })
 

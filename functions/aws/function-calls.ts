@@ -2,10 +2,6 @@ import { InvokeCommand, LambdaClient, type LambdaClientConfig } from '@aws-sdk/c
 import { Fault } from '../../shared/errors.ts'
 import type { Http, LimitedAnswer, Shell, ShellAnswer } from '../../shared/gates/gate-ports.ts'
 import { shellRefusal } from '../../shared/gates/gate-ports.ts'
-import type { GraphWork } from '../../shared/graph/search-index.ts'
-import type { RunKey } from '../../shared/runs/run-store.ts'
-import type { SlackWork } from '../../shared/slack/slack-port.ts'
-import type { WebhookWork } from '../../shared/webhooks/message.ts'
 import type { Outbox } from '../../shared/world.ts'
 import { type Core, functionArn } from './core.ts'
 import { CLIENT_OPTIONS, sdkFault } from './sdk.ts'
@@ -51,13 +47,13 @@ const ANCHOR_MS = 29_000
  */
 export function openOutbox({ env, log }: Pick<Core, 'env' | 'log'>, config: LambdaClientConfig = {}): Outbox {
   const client = new LambdaClient({ ...CLIENT_OPTIONS, ...config })
-  const invoke = (name: string, payload: RunKey | SlackWork | WebhookWork | GraphWork, abortSignal?: AbortSignal) => {
+  const invoke = (name: string, payload: object, abortSignal?: AbortSignal) => {
     const Payload = Buffer.from(JSON.stringify(payload))
     const command = new InvokeCommand({ FunctionName: functionArn(env, name), InvocationType: 'Event', Payload })
     return client.send(command, abortSignal === undefined ? {} : { abortSignal })
   }
   const writeAnchor = functionCall<unknown>({ env }, 'write-anchor', config)
-  const nudge = async (name: string, payload: RunKey | GraphWork, facts: Readonly<Record<string, string>>) => {
+  const nudge = async (name: string, payload: object, facts: Readonly<Record<string, string>>) => {
     try {
       await invoke(name, payload, AbortSignal.timeout(NUDGE_MS))
     } catch (error) {
@@ -82,6 +78,9 @@ export function openOutbox({ env, log }: Pick<Core, 'env' | 'log'>, config: Lamb
         throw sdkFault(error, { doing: 'hand work to slack-work', action: 'lambda:InvokeFunction' })
       }
     },
+    fireTriggers: (ended) =>
+      nudge('fire-triggers', ended === undefined ? {} : { ended }, ended === undefined ? {} : { run_id: ended.run_id }),
+    keepOrErase: ({ tenant, run_id }) => nudge('keep-or-erase', { tenant, run_id }, { run_id }),
     async writeAnchor(anchor) {
       await writeAnchor(anchor, ANCHOR_MS)
     },
@@ -90,6 +89,13 @@ export function openOutbox({ env, log }: Pick<Core, 'env' | 'log'>, config: Lamb
         await invoke('send-webhooks', work)
       } catch (error) {
         throw sdkFault(error, { doing: 'hand work to send-webhooks', action: 'lambda:InvokeFunction' })
+      }
+    },
+    async busWork(work) {
+      try {
+        await invoke('send-bus-events', work)
+      } catch (error) {
+        throw sdkFault(error, { doing: 'hand work to send-bus-events', action: 'lambda:InvokeFunction' })
       }
     },
   }

@@ -9,6 +9,7 @@ import { bindPlaceholders } from '../../shared/compile/bind-placeholders.ts'
 import { researchMachine } from '../../shared/compile/research-machine.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { MachineText } from '../../shared/runs/machine.ts'
+import { versionedFunction } from '../../shared/runs/release.ts'
 import { sha256 } from '../../shared/text/hash.ts'
 import { type Core, type DeployedDocument, type FunctionEnvironment, functionArn, requiredVariable } from './core.ts'
 import { type MachineId, machineArn, partArn, readMachineId, writeMachineId } from './machine-id.ts'
@@ -29,17 +30,20 @@ interface InlineMachines {
 }
 
 export function createInlineMachines(
-  core: Pick<Core, 'env' | 'deployed'>,
+  core: Pick<Core, 'env' | 'deployed'> & Partial<Pick<Core, 'settings'>>,
   client: SFNClient,
   uses: () => MachineUses,
 ): InlineMachines {
+  const { authoring, tags = {} } = core.settings ?? {}
+  const isClosed = authoring === 'deployed_only'
   const known = new Map<string, Promise<string>>()
   const deployedMachine = openDeployedMachines(core, client)
   return {
     async ensure(definition, hash, parts = []) {
       const deployed = await deployedMachine(hash)
       if (deployed !== undefined) return deployed
-      const made = known.get(hash) ?? createAll({ client, env: core.env, uses }, { definition, hash, parts })
+      if (isClosed) throw makesNone()
+      const made = known.get(hash) ?? createAll({ client, env: core.env, uses, tags }, { definition, hash, parts })
       known.set(hash, made)
       made.catch(() => known.delete(hash))
       return made
@@ -60,6 +64,13 @@ export function createInlineMachines(
   }
 }
 
+/** Its roles may not either (infra/aws/grants.ts, stageRights). */
+function makesNone(): Fault {
+  const message =
+    'Cannot make a machine for this document: it is not deployed (any more), and this stage has authoring: deployed_only in its settings, so that deployments alone make machines. Deploy the document, or start a new run of the deployed one.'
+  return new Fault('NotFound', 'machine_unknown', message)
+}
+
 /** Enough of the hash that two documents never meet (80 bits), short enough for the name's quota of 80. */
 const HASH_IN_NAME = 20
 const HASH_OF_PARTS = 8
@@ -74,13 +85,16 @@ interface Making {
   readonly client: SFNClient
   readonly env: FunctionEnvironment
   readonly uses: () => MachineUses
+  /** The stage's own. */
+  readonly tags: Readonly<Record<string, string>>
 }
 
 /**
  * Parts first, so that a machine that can be started finds them. Their names hold a hash of all texts: a run that began
  * on an older compiler's texts of this document still finds its own. Noted before it is made: what stands can be removed.
  */
-async function createAll({ client, env, uses }: Making, { definition, hash, parts }: Document): Promise<string> {
+async function createAll(making: Making, { definition, hash, parts }: Document): Promise<string> {
+  const { env, uses } = making
   const functions = functionArns(env)
   const id = inlineMachineId(env, { definition, hash, parts })
   const arns = parts.map(({ key }, i) => [key, partArn(id, i + 1)] as const)
@@ -88,10 +102,10 @@ async function createAll({ client, env, uses }: Making, { definition, hash, part
   const names = arns.map(([, arn]) => nameOfMachine(arn))
   if (!(await uses().note(nameOfMachine(id.arn), names))) throw machineBeingRemovedFault()
   for (const [i, { text }] of parts.entries()) {
-    await create(client, env, { name: names[i] ?? '', definition: bindPlaceholders(text, values), hash })
+    await create(making, { name: names[i] ?? '', definition: bindPlaceholders(text, values), hash })
   }
   const name = nameOfMachine(id.arn)
-  const arn = await create(client, env, { name, definition: bindPlaceholders(definition, values), hash })
+  const arn = await create(making, { name, definition: bindPlaceholders(definition, values), hash })
   return writeMachineId({ ...id, arn })
 }
 
@@ -106,8 +120,7 @@ function inlineMachineId(env: FunctionEnvironment, { definition, hash, parts }: 
 }
 
 async function create(
-  client: SFNClient,
-  env: FunctionEnvironment,
+  { client, env, tags: own }: Pick<Making, 'client' | 'env' | 'tags'>,
   { name, definition, hash }: { readonly name: string; readonly definition: string; readonly hash: string },
 ): Promise<string> {
   const machine = {
@@ -116,7 +129,7 @@ async function create(
     ...logging(env),
     tracingConfiguration: { enabled: true },
   }
-  const tags = Object.entries({ 'sluice:stage': env.STAGE, 'sluice:kind': 'inline', 'sluice:dag_hash': hash })
+  const tags = Object.entries({ ...own, 'sluice:stage': env.STAGE, 'sluice:kind': 'inline', 'sluice:dag_hash': hash })
   try {
     // Answers the same ARN when a machine of this name and definition is there.
     const created = await client.send(
@@ -166,8 +179,12 @@ export function machineBeingRemovedFault(cause?: unknown): Fault {
 }
 
 function functionArns(env: FunctionEnvironment): Readonly<Record<string, string>> {
-  const lines = FUNCTIONS.flatMap(({ name, placeholder }) => (placeholder === undefined ? [] : [[placeholder, name]]))
-  return Object.fromEntries(lines.map(([placeholder = '', name = '']) => [placeholder, functionArn(env, name)]))
+  const called = (placeholder: string, arn: string) =>
+    env.DEPLOYED_RELEASE === undefined ? arn : versionedFunction(arn, placeholder)
+  const lines = FUNCTIONS.flatMap(({ name, placeholder }) =>
+    placeholder === undefined ? [] : [[placeholder, called(placeholder, functionArn(env, name))] as const],
+  )
+  return Object.fromEntries(lines)
 }
 
 function logging({ MACHINE_LOG_GROUP_ARN: logGroupArn }: FunctionEnvironment) {

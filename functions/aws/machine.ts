@@ -1,8 +1,10 @@
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import {
   DeleteStateMachineCommand,
+  DeleteStateMachineVersionCommand,
   DescribeExecutionCommand,
   ListExecutionsCommand,
+  ListStateMachineVersionsCommand,
   SendTaskFailureCommand,
   SendTaskHeartbeatCommand,
   SendTaskSuccessCommand,
@@ -17,16 +19,19 @@ import {
   type Execution,
   type Machine,
   machinesToClear,
+  type ReplacedBefore,
   type TokenAnswer,
+  versionsToPrune,
 } from '../../shared/runs/machine.ts'
 import type { Core } from './core.ts'
 import { createInlineMachines, machineBeingRemovedFault } from './inline-machines.ts'
 import { machineArn, partArn, readMachineId } from './machine-id.ts'
 import { type MachineUse, type MachineUses, machineUsesOn } from './machine-uses.ts'
+import { openReleases } from './releases.ts'
 import { tableClient } from './run-store/table.ts'
 import { CLIENT_OPTIONS, sdkFault } from './sdk.ts'
 
-type MachineCore = Pick<Core, 'env' | 'deployed' | 'clock' | 'ids'>
+type MachineCore = Pick<Core, 'env' | 'deployed' | 'clock' | 'ids'> & Partial<Pick<Core, 'settings'>>
 
 /**
  * The Machine port on Step Functions. `machine` is an ARN, of a version where there is one, and says how many parts it
@@ -39,12 +44,10 @@ export function openMachine(
   tableConfig: DynamoDBClientConfig = {},
 ): Machine {
   const client = new SFNClient({ ...CLIENT_OPTIONS, ...config })
-  let opened: MachineUses | undefined
-  // Who only answers tokens has no table for this.
-  const uses = () => {
-    opened ??= machineUsesOn({ ...tableClient(core.env, tableConfig), clock: core.clock, ids: core.ids })
-    return opened
-  }
+  // Who only answers tokens has no table for these.
+  const table = once(() => ({ ...tableClient(core.env, tableConfig), clock: core.clock, ids: core.ids }))
+  const uses = once(() => machineUsesOn(table()))
+  const releases = once(() => openReleases(core, table))
   const inline = createInlineMachines(core, client, uses)
   return {
     ensure: (definition, hash, parts) => inline.ensure(definition, hash, parts),
@@ -55,14 +58,16 @@ export function openMachine(
     async start(order) {
       await inline.use(order.machine)
       try {
-        return await start(client, order)
+        return await start(client, await withRelease(core.env, releases, order))
       } catch (error) {
         if (errorName(error) === 'StateMachineDoesNotExist') inline.forget(order.machine)
         throw error
       }
     },
-    describe: (machine, name) => describe(client, executionArn(readMachineId(machine).arn, name)),
+    describe: (machine, name) => describe(client, executionArn(readMachineId(machine).arn, name), core.env.STAGE),
     clear: (limits) => clearMachines({ client, uses: uses(), arnOf: (name) => machineArn(core.env, name) }, limits),
+    prune: (before) => pruneVersions(client, [...deployedMachines(core)], before),
+    takeBack: (because) => releases().takeBack(because),
     stop: (machine, name, cause) => stopWithParts(client, machine, name, cause),
     answer: (token, answer) => answerToken(client, token, answer),
     beat: (token) => beat(client, token),
@@ -70,14 +75,45 @@ export function openMachine(
   }
 }
 
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
+
+type Order = Parameters<Machine['start']>[0]
+
+/** Where releases are gradual a run is drawn to one here, and its input says so for as long as it lives. */
+async function withRelease(
+  { DEPLOYED_RELEASE }: Core['env'],
+  releases: () => ReturnType<typeof openReleases>,
+  order: Order,
+): Promise<Order> {
+  if (DEPLOYED_RELEASE === undefined) return order
+  const release = await releases().releaseOf(order.name)
+  if (release === undefined) return order
+  return { ...order, input: { ...order.input, release: release.id, code: release.code } }
+}
+
+/** Each machine of the deployment, and its parts. */
+function* deployedMachines({ env, deployed }: MachineCore) {
+  for (const { machine, parts } of [
+    ...Object.values(deployed),
+    { machine: `sluice-${env.STAGE}-research`, parts: 0 },
+  ]) {
+    const arn = machineArn(env, machine)
+    yield { arn, isPart: false }
+    for (let part = 1; part <= parts; part++) yield { arn: partArn({ arn, parts, suffix: '' }, part), isPart: true }
+  }
+}
+
 /** Quotas of Step Functions for texts of ours. */
 const CAUSE_CHARACTERS = 32_768
 const ERROR_CHARACTERS = 256
 
-async function start(
-  client: SFNClient,
-  { machine, name, input }: Parameters<Machine['start']>[0],
-): Promise<'started' | 'exists'> {
+async function start(client: SFNClient, { machine, name, input }: Order): Promise<'started' | 'exists'> {
   const command = new StartExecutionCommand({
     stateMachineArn: readMachineId(machine).arn,
     name,
@@ -95,16 +131,42 @@ async function start(
   }
 }
 
-async function describe(client: SFNClient, arn: string): Promise<Execution | undefined> {
+interface Described {
+  readonly execution: Execution
+  /** That its run began with. */
+  readonly release: string | undefined
+}
+
+async function describe(client: SFNClient, arn: string, stage: string): Promise<Execution | undefined> {
   try {
-    const { status, error, cause } = await client.send(new DescribeExecutionCommand({ executionArn: arn }))
+    const { status, error, cause, input } = await client.send(new DescribeExecutionCommand({ executionArn: arn }))
     // A redriven execution waits to run again: for us it runs.
     const seen = status === undefined || status === 'PENDING_REDRIVE' ? 'RUNNING' : status
-    return { status: seen, ...(error !== undefined && { error }), ...(cause !== undefined && { cause }) }
+    const execution = { status: seen, ...(error !== undefined && { error }), ...(cause !== undefined && { cause }) }
+    tellOfDeath({ execution, release: releaseIn(input) }, stage)
+    return execution
   } catch (error) {
     if (errorName(error) === 'ExecutionDoesNotExist') return undefined
     throw sdkFault(error, { doing: 'look at an execution', action: 'states:DescribeExecution' })
   }
+}
+
+function releaseIn(input = '{}'): string | undefined {
+  // As an execution of whoever wrote it: nothing is believed of it but this.
+  const { release } = JSON.parse(input) as { readonly release?: unknown }
+  return typeof release === 'string' ? release : undefined
+}
+
+/**
+ * Whoever asks looks for runs that lost their execution: such an end is the release's, though none of its functions was there to
+ * say so. The others' are counted where they are recorded (run-store/run-metrics.ts).
+ */
+function tellOfDeath({ execution, release }: Described, stage: string): void {
+  if (release === undefined || (execution.status !== 'FAILED' && execution.status !== 'TIMED_OUT')) return
+  const Metrics = [{ Name: 'runs_died', Unit: 'Count' }]
+  const CloudWatchMetrics = [{ Namespace: 'Sluice', Dimensions: [['stage', 'release']], Metrics }]
+  const line = { stage, release, runs_died: 1, _aws: { Timestamp: Date.now(), CloudWatchMetrics } }
+  process.stdout.write(`${JSON.stringify(line)}\n`)
 }
 
 /**
@@ -235,5 +297,52 @@ async function remove(client: SFNClient, stateMachineArn: string): Promise<void>
     await client.send(new DeleteStateMachineCommand({ stateMachineArn }))
   } catch (error) {
     throw sdkFault(error, { doing: 'remove an unused machine', action: 'states:DeleteStateMachine' })
+  }
+}
+
+/** A machine of a deployed document, or a part of one, by its ARN. */
+interface Pruned {
+  readonly arn: string
+  readonly isPart: boolean
+}
+
+/** Removes old versions of these machines. Executions that began on one go on: AWS says so of DeleteStateMachineVersion. */
+async function pruneVersions(client: SFNClient, machines: readonly Pruned[], before: ReplacedBefore): Promise<number> {
+  let removed = 0
+  for (const { arn, isPart } of machines) {
+    const old = versionsToPrune(await versionsOf(client, arn), isPart ? before.parts : before.machines)
+    for (const version of old) removed += await removeVersion(client, version.arn)
+  }
+  return removed
+}
+
+async function versionsOf(client: SFNClient, stateMachineArn: string) {
+  const versions: { readonly arn: string; readonly made_at: number }[] = []
+  let nextToken: string | undefined
+  do {
+    const list = new ListStateMachineVersionsCommand({ stateMachineArn, maxResults: 1_000, nextToken })
+    const page = await client.send(list).catch((error: unknown) => {
+      // A deployment is taking it away.
+      if (error instanceof Error && error.name === 'StateMachineDoesNotExist') return undefined
+      throw sdkFault(error, { doing: 'list versions of a machine', action: 'states:ListStateMachineVersions' })
+    })
+    for (const { stateMachineVersionArn: arn, creationDate } of page?.stateMachineVersions ?? []) {
+      if (arn !== undefined && creationDate !== undefined) versions.push({ arn, made_at: creationDate.getTime() })
+    }
+    nextToken = page?.nextToken
+  } while (nextToken !== undefined)
+  return versions
+}
+
+/** AWS keeps one that an alias names, and says Conflict of one that a deployment is at. */
+const KEPT = new Set(['ConflictException', 'ValidationException', 'ResourceNotFound', 'StateMachineDoesNotExist'])
+
+async function removeVersion(client: SFNClient, stateMachineVersionArn: string): Promise<number> {
+  try {
+    await client.send(new DeleteStateMachineVersionCommand({ stateMachineVersionArn }))
+    return 1
+  } catch (error) {
+    if (error instanceof Error && KEPT.has(error.name)) return 0
+    throw sdkFault(error, { doing: 'remove an old version of a machine', action: 'states:DeleteStateMachineVersion' })
   }
 }

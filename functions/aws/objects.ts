@@ -1,6 +1,10 @@
 import {
+  DeleteObjectCommand,
+  type DeleteObjectCommandInput,
   GetObjectCommand,
   HeadObjectCommand,
+  ListObjectVersionsCommand,
+  type ListObjectVersionsCommandOutput,
   PutObjectCommand,
   S3Client,
   type S3ClientConfig,
@@ -48,7 +52,52 @@ export function openObjects(
       const hash = hashOfOwnObjectRef(tenant, ref)
       return hash !== undefined && (await isThere(client, Bucket, objectKey(tenant, hash, folder), ref))
     },
+    async erase(tenant, ref, before) {
+      const Key = objectKey(tenant, hashOfObjectRef(tenant, ref), folder)
+      const there = await listVersions(client, Bucket, Key)
+      if (there.some(({ put_at = 0 }) => put_at >= before)) return false
+      // By its id each: what is put from now on is another version, and stays.
+      for (const { VersionId } of there) await removeVersion(client, { Bucket, Key, VersionId })
+      return true
+    },
   }
+}
+
+interface Listed {
+  readonly VersionId: string
+  /** Absent = a mark of deletion. */
+  readonly put_at?: number
+}
+
+/** Of a bucket with versions every one is the whole body: what was put before, and what a deletion only hides. */
+async function listVersions(client: S3Client, Bucket: string, Key: string): Promise<readonly Listed[]> {
+  const found: Listed[] = []
+  let from: { KeyMarker?: string; VersionIdMarker?: string } | undefined = {}
+  while (from !== undefined) {
+    const command: ListObjectVersionsCommand = new ListObjectVersionsCommand({ Bucket, Prefix: Key, ...from })
+    const page: ListObjectVersionsCommandOutput = await client.send(command).catch((error: unknown) => {
+      throw sdkFault(error, { doing: 'look for the versions of an object', action: 's3:ListBucketVersions' })
+    })
+    for (const { VersionId = 'null', LastModified } of page.Versions ?? []) {
+      found.push({ VersionId, put_at: LastModified?.getTime() ?? 0 })
+    }
+    found.push(...(page.DeleteMarkers ?? []).map(({ VersionId = 'null' }) => ({ VersionId })))
+    from = page.IsTruncated === true ? nextPage(page) : undefined
+  }
+  return found
+}
+
+function nextPage({ NextKeyMarker, NextVersionIdMarker }: ListObjectVersionsCommandOutput) {
+  return {
+    ...(NextKeyMarker === undefined ? {} : { KeyMarker: NextKeyMarker }),
+    ...(NextVersionIdMarker === undefined ? {} : { VersionIdMarker: NextVersionIdMarker }),
+  }
+}
+
+async function removeVersion(client: S3Client, version: DeleteObjectCommandInput): Promise<void> {
+  await client.send(new DeleteObjectCommand(version)).catch((error: unknown) => {
+    throw sdkFault(error, { doing: 'erase an object', action: 's3:DeleteObjectVersion' })
+  })
 }
 
 async function isThere(client: S3Client, Bucket: string, Key: string, ref: string): Promise<boolean> {

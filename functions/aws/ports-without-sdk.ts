@@ -9,6 +9,8 @@ import { describeDeployedCalls } from '../../shared/steps/native-calls.ts'
 import type { Steps } from '../../shared/steps/steps-port.ts'
 import { didYouMean, listed, suggest } from '../../shared/text/wording.ts'
 import type { McpServers } from '../../shared/tools/mcp-port.ts'
+import { type HookKeys, openHookKeys } from '../../shared/triggers/hook-keys.ts'
+import type { Buses } from '../../shared/webhooks/buses.ts'
 import { openWebhooks, type Webhooks } from '../../shared/webhooks/signing.ts'
 import type { Waker } from '../../shared/world.ts'
 import type { Core } from './core.ts'
@@ -33,20 +35,18 @@ export function openWaker({ clock }: Pick<Core, 'clock'>): Waker {
     const [oldest] = quickUntil.keys()
     if (quickUntil.size > MOST_RUNS && oldest !== undefined) quickUntil.delete(oldest)
   }
-  return {
-    async changed(run, ms, signal) {
-      const key = keyOf(run)
-      if (!quickUntil.has(key)) noteEvent(key)
-      const pace = (quickUntil.get(key) ?? 0) > clock.now() ? QUICK_MS : SLOW_MS
-      try {
-        await clock.delay(Math.max(0, Math.min(ms, pace)), signal)
-      } catch (reason) {
-        noteEvent(key)
-        throw reason
-      }
-    },
-    slot: async () => false,
+  const changed: Waker['changed'] = async (run, ms, signal) => {
+    const key = keyOf(run)
+    if (!quickUntil.has(key)) noteEvent(key)
+    const pace = (quickUntil.get(key) ?? 0) > clock.now() ? QUICK_MS : SLOW_MS
+    try {
+      await clock.delay(Math.max(0, Math.min(ms, pace)), signal)
+    } catch (reason) {
+      noteEvent(key)
+      throw reason
+    }
   }
+  return { changed, ended: changed, slot: async () => false }
 }
 
 function keyOf({ tenant, run_id }: RunKey): string {
@@ -70,9 +70,26 @@ export function openWebhookKeys({ settings, secrets }: Pick<Core, 'settings' | '
   )
 }
 
+/** The Buses port of a stage whose settings name no bus: the client of EventBridge is in no bundle. */
+export function openNoBuses(): Buses {
+  return {
+    async put(name) {
+      const message = `Cannot put an event on bus "${name}": the settings of this stage name none. Add it under buses and deploy.`
+      throw new Fault('Bug', 'unknown_bus', message)
+    },
+  }
+}
+
 /** The Services port: keys are secrets of Systems Manager or Secrets Manager. */
 export function openServiceKeys({ settings, secrets }: Pick<Core, 'settings' | 'secrets'>): Services {
   return openServices(settings.services, async ({ secret }) =>
+    secret === undefined ? undefined : secrets?.read({ secret }),
+  )
+}
+
+/** The HookKeys port: secrets of Systems Manager or Secrets Manager. */
+export function openHookSecrets({ settings, secrets }: Pick<Core, 'settings' | 'secrets'>): HookKeys {
+  return openHookKeys(settings.triggers, async ({ secret }) =>
     secret === undefined ? undefined : secrets?.read({ secret }),
   )
 }

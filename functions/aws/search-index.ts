@@ -7,12 +7,15 @@ import { Fault } from '../../shared/errors.ts'
 import type { IndexManifest } from '../../shared/graph/graph-store.ts'
 import type { Indexing, SearchIndex } from '../../shared/graph/search-index.ts'
 import type { ObjectStore } from '../../shared/ports/objects.ts'
-import { canOpenSnapshot } from '../search/index-file.ts'
+import { isPresentIndex } from '../search/index-file.ts'
 import { openSnapshotIndex } from '../search/index-reader.ts'
 import { publishIndex } from '../search/publish-index.ts'
 import type { Core } from './core.ts'
+import { bodiesWalkOn } from './graph-store/change-log.ts'
 import { openGraphStore } from './graph-store/graph-store.ts'
+import { openGraphTable } from './graph-store/graph-table.ts'
 import { openObjects, openSnapshots } from './objects.ts'
+import { tableClient } from './run-store/table.ts'
 
 /** The SearchIndex port on AWS: the newest snapshot of the object store, opened from the sandbox's own disk. */
 export function openSearchIndex(
@@ -29,13 +32,15 @@ export function openSearchIndex(
 
 /**
  * The Indexing port on AWS: snapshots made on the sandbox's own disk. Each sandbox opens the published one once: where it
- * is gone, damaged or of another version (a deployment may bring a new one) it is made anew from the graph.
+ * is gone, damaged, of another version or with the other setting of links (a deployment may bring both) it is made anew
+ * from the graph.
  */
 export function openIndexing(
-  core: Pick<Core, 'env' | 'clock' | 'ids'>,
+  core: Pick<Core, 'env' | 'clock' | 'ids' | 'settings'>,
   config: { readonly table?: DynamoDBClientConfig; readonly bucket?: S3ClientConfig; readonly folder?: string } = {},
 ): Indexing {
   const { clock, ids } = core
+  const { links } = core.settings.graph
   const graph = openGraphStore(core, config.table)
   const objects = openObjects(core, config.bucket)
   const snapshots = openSnapshots(core, config.bucket)
@@ -46,14 +51,25 @@ export function openIndexing(
     if (opened.get(tenant) === manifest.version) return false
     const body = await snapshotOf(snapshots, tenant, manifest)
     const file = join(folder, `look-${Buffer.from(ids.random(8)).toString('hex')}.db`)
-    return body === undefined || !canOpenSnapshot(body, file)
+    return body === undefined || !isPresentIndex(body, file, links)
   }
   return {
     async publish(tenant, until) {
       mkdirSync(folder, { recursive: true })
       const manifest = await graph.manifest(tenant)
       const anew = manifest !== undefined && (await needsAnew(tenant, manifest))
-      const published = await publishIndex({ graph, objects, snapshots, clock, ids, tenant, folder, until, anew })
+      const published = await publishIndex({
+        graph,
+        objects,
+        snapshots,
+        clock,
+        ids,
+        tenant,
+        folder,
+        until,
+        anew,
+        links,
+      })
       const version = (manifest?.version ?? 0) + (published.outcome === 'published' ? 1 : 0)
       if (published.outcome !== 'lost') opened.set(tenant, version)
       return published
@@ -63,6 +79,7 @@ export function openIndexing(
       const body = manifest === undefined ? undefined : await snapshotOf(snapshots, tenant, manifest)
       if (body !== undefined) await snapshots.put(tenant, body)
     },
+    ...bodiesWalkOn(openGraphTable({ ...tableClient(core.env, config.table ?? {}), clock, ids }, 0)),
   }
 }
 

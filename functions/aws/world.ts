@@ -3,7 +3,7 @@ import type { Live } from '../../shared/ports/live.ts'
 import type { Secrets } from '../../shared/ports/secrets.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { Telemetry } from '../../shared/telemetry/telemetry-port.ts'
-import { runsWithWebhookNudges } from '../../shared/webhooks/endpoint-deliveries.ts'
+import { runsWithWebhookNudges, toldEndpoints } from '../../shared/webhooks/endpoint-deliveries.ts'
 import type { World } from '../../shared/world.ts'
 import type { Core, DeployedDocuments, DeployedGates } from './core.ts'
 
@@ -35,7 +35,9 @@ export interface WorldParts {
  * port is Fault Bug port_not_listed, so that a wrong catalog line shows in the first test, not as `undefined`.
  */
 export function assembleWorld(core: Core, parts: Pick<WorldParts, 'name' | 'ports'>): World {
-  const world = { clock: core.clock, ids: core.ids, log: core.log, settings: core.settings }
+  const base = { clock: core.clock, ids: core.ids, log: core.log, settings: core.settings }
+  // No plain object: a copy of it would have the getters below as ports that are not there.
+  const world: object = Object.assign(Object.create(null), base)
   for (const port of Object.keys(PORTS) as Port[]) {
     const open = parts.ports[port]
     if (open !== undefined) Object.assign(world, { [port]: open(core) })
@@ -54,12 +56,12 @@ function withSpans(world: World, core: Core, { ports }: Pick<WorldParts, 'ports'
   return Object.assign(world, { telemetry }, ports.runs === undefined ? {} : { runs: telemetry.watch(world.runs) })
 }
 
-/** Who may not nudge leaves what webhooks are owed to the sweep. */
+/** Who may not nudge leaves what webhooks and buses are owed to the sweep. */
 function withWebhookNudges(world: World, { ports }: Pick<WorldParts, 'ports'>): World {
-  const { webhooks } = world.settings
-  if (ports.runs === undefined || webhooks.length === 0) return world
+  const endpoints = toldEndpoints(world.settings)
+  if (ports.runs === undefined || endpoints.length === 0) return world
   const nudge = async (run: RunKey) => (ports.outbox === undefined ? undefined : world.outbox.nudge(run))
-  return Object.assign(world, { runs: runsWithWebhookNudges(world.runs, webhooks, nudge) })
+  return Object.assign(world, { runs: runsWithWebhookNudges(world.runs, endpoints, nudge) })
 }
 
 /** The type holds the list complete. */
@@ -82,11 +84,15 @@ const PORTS: Readonly<Record<Port, true>> = {
   modules: true,
   slack: true,
   webhooks: true,
+  buses: true,
   services: true,
   mcp: true,
   steps: true,
   tokens: true,
   waits: true,
+  spending: true,
+  triggers: true,
+  hookKeys: true,
   health: true,
   anchors: true,
 }

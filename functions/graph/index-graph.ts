@@ -1,5 +1,6 @@
 import { Fault } from '../../shared/errors.ts'
 import { type GraphWork, GraphWorkSchema } from '../../shared/graph/search-index.ts'
+import type { LeasePool } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { functionHandler } from '../handler.ts'
 
@@ -14,51 +15,54 @@ const BODIES_EACH_DAYS = 28
 /**
  * Makes what was put searchable: round after round until nothing is left, by one at a time (others that are called
  * meanwhile have nothing to do). Called after each write, and each minute in case that call was lost. `keep`, called
- * each day, restarts the age of what the graph needs and object storage would remove.
+ * each day, restarts the age of what the graph needs and object storage would remove. What a call has no time for is
+ * the next minute's: AWS ends a function that calls itself after 16 calls, so how far the work is stands in the table.
  */
 export const handler = functionHandler({
   name: 'index-graph',
   input: GraphWorkSchema,
-  run: async (work, world) => (work.keep === undefined ? indexTenant(work, world) : keepTenant(work, world)),
+  run: async ({ tenant, keep }, world) => {
+    const until = world.clock.now() + WORK_MS
+    if (keep !== undefined) {
+      await beginKeeping(world, tenant, keep)
+      return { kept: await keepBodies(world, tenant, until) }
+    }
+    const rounds = await indexTenant(world, tenant, until)
+    const kept = await keepBodies(world, tenant, until)
+    return kept === 0 ? { rounds } : { rounds, kept }
+  },
 })
 
-async function indexTenant({ tenant }: GraphWork, world: World): Promise<{ readonly rounds: number | 'busy' }> {
-  const until = new Date(world.clock.now() + WORK_MS).toISOString()
-  const worked = await withIndexLease(world, tenant, async (extend) => {
-    let rounds = 0
-    for (;;) {
-      const { outcome, more } = await world.indexing.publish(tenant, until)
-      rounds += 1
-      if (outcome === 'unchanged' && !more) return { rounds, left: false }
-      if (world.clock.now() >= Date.parse(until)) return { rounds, left: true }
+async function indexTenant(world: World, tenant: string, until: number): Promise<number | 'busy'> {
+  const rounds = await withLease(world, { tenant, name: 'index-graph' }, async (extend) => {
+    for (let done = 1; ; done += 1) {
+      const { outcome, more } = await world.indexing.publish(tenant, new Date(until).toISOString())
+      if ((outcome === 'unchanged' && !more) || world.clock.now() >= until) return done
       await world.clock.delay(GATHER_MS)
       await extend()
     }
   })
-  if (worked === undefined) return { rounds: 'busy' }
-  if (worked.left) await world.outbox.graphWork({ tenant })
-  return { rounds: worked.rounds }
+  return rounds ?? 'busy'
 }
 
-async function keepTenant({ tenant, keep }: GraphWork, world: World): Promise<{ readonly kept: number }> {
-  const now = world.clock.now()
-  if (keep?.after === undefined) await world.indexing.keep(tenant)
-  if (keep?.after === undefined && Math.floor(now / DAY_MS) % BODIES_EACH_DAYS !== 0) return { kept: 0 }
-  const { kept, next } = await keepBodies(world, tenant, { until: now + WORK_MS, after: keep?.after })
-  if (next !== undefined) await world.outbox.graphWork({ tenant, keep: { after: next } })
-  return { kept }
+/** Of what readers open, now; of the bodies by a walk, which begins where none is under way. */
+async function beginKeeping({ indexing, clock }: World, tenant: string, { after }: Keep): Promise<void> {
+  if (after === undefined) await indexing.keep(tenant)
+  if (after === undefined && Math.floor(clock.now() / DAY_MS) % BODIES_EACH_DAYS !== 0) return
+  if ((await indexing.walk(tenant)) === undefined) await indexing.noteWalk(tenant, { after })
 }
+
+type Keep = NonNullable<GraphWork['keep']>
 
 /** Longer than a round takes. Two at once cost time and nothing else, so who crashed holds up no one for long. */
 const LEASE_MS = 300_000
 
-/** Does the work as the only one of this tenant; undefined: somebody else is at it. */
-async function withIndexLease<T>(
+/** Does the work as the only one of this pool; undefined: somebody else is at it. */
+async function withLease<T>(
   { runs, clock, ids }: Pick<World, 'runs' | 'clock' | 'ids'>,
-  tenant: string,
+  pool: LeasePool,
   work: (extend: () => Promise<void>) => Promise<T>,
 ): Promise<T | undefined> {
-  const pool = { tenant, name: 'index-graph' }
   const holder = `${ids.boot}/${Buffer.from(ids.random(9)).toString('base64url')}`
   const until = () => new Date(clock.now() + LEASE_MS).toISOString()
   const take = () => runs.takeLease(pool, holder, until(), 1)
@@ -79,27 +83,29 @@ async function withIndexLease<T>(
 const PARALLEL = 8
 
 /**
- * Stores the bodies of the entities again, so that they outlive the objects of runs, whose age ends; what no entity
- * names any more ends as those do. A walk past `until` (ms) ends where the next one goes on.
+ * Goes on with a walk, where one is under way: stores the bodies of the entities again, so that they outlive the objects
+ * of runs, whose age ends; what no entity names any more ends as those do. Past `until` (ms) the rest is for the next
+ * call, and after a crash the page it was at.
  */
-async function keepBodies(
-  { graph, objects, clock }: Pick<World, 'graph' | 'objects' | 'clock'>,
-  tenant: string,
-  { until, after }: { readonly until: number; readonly after?: string | undefined },
-): Promise<{ readonly kept: number; readonly next?: string }> {
-  let next = after
-  let kept = 0
-  do {
-    const page = await graph.list(tenant, next)
-    const entities = await graph.entities(tenant, page.entity_ids)
-    const refs = [...new Set(entities.flatMap(({ objectstore_ref }) => objectstore_ref ?? []))]
-    for (let at = 0; at < refs.length; at += PARALLEL) {
-      const part = refs.slice(at, at + PARALLEL).map((ref) => keep(objects, tenant, ref))
-      kept += (await Promise.all(part)).filter(Boolean).length
+async function keepBodies(world: World, tenant: string, until: number): Promise<number> {
+  const { graph, objects, indexing, clock } = world
+  if (clock.now() >= until || (await indexing.walk(tenant)) === undefined) return 0
+  const kept = await withLease(world, { tenant, name: 'keep-bodies' }, async (extend) => {
+    let sum = 0
+    for (let walk = await indexing.walk(tenant); walk !== undefined && clock.now() < until; await extend()) {
+      const page = await graph.list(tenant, walk.after)
+      const entities = await graph.entities(tenant, page.entity_ids)
+      const refs = [...new Set(entities.flatMap(({ objectstore_ref }) => objectstore_ref ?? []))]
+      for (let at = 0; at < refs.length; at += PARALLEL) {
+        const part = refs.slice(at, at + PARALLEL).map((ref) => keep(objects, tenant, ref))
+        sum += (await Promise.all(part)).filter(Boolean).length
+      }
+      walk = page.next === undefined ? undefined : { after: page.next }
+      await indexing.noteWalk(tenant, walk)
     }
-    next = page.next
-  } while (next !== undefined && clock.now() < until)
-  return { kept, ...(next === undefined ? {} : { next }) }
+    return sum
+  })
+  return kept ?? 0
 }
 
 /** False: there is no such body any more. */

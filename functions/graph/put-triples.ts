@@ -1,8 +1,5 @@
 import { GRAPH_ROUTES } from '../../shared/api/graph-routes.ts'
-import { Fault } from '../../shared/errors.ts'
 import { readTriple } from '../../shared/graph/entity.ts'
-import { BATCH } from '../../shared/graph/graph-store.ts'
-import type { Triple } from '../../shared/graph/triple.ts'
 import { changeHandler } from '../http-handler.ts'
 import { itemResults, writeGraph } from './write-graph.ts'
 
@@ -13,17 +10,9 @@ export const handler = changeHandler({
   run: async ({ body, principal: { tenant } }, world) => {
     const read = body.triples.map(readTriple)
     const triples = read.flatMap(({ item }) => item ?? [])
-    checkSubjects(triples)
     const written = await writeGraph(world, tenant, triples, () => world.graph.addTriples(tenant, triples))
     const bySubject = new Map(written.map((outcome) => [outcome.entity_id, outcome]))
     const outcomes = triples.flatMap(({ subject }) => bySubject.get(subject) ?? [])
     return { json: { results: itemResults('triple', read, outcomes) } }
   },
 })
-
-function checkSubjects(triples: readonly Triple[]): void {
-  const subjects = new Set(triples.map(({ subject }) => subject)).size
-  if (subjects <= BATCH) return
-  const message = `Cannot take triples of ${subjects} subjects in one call: at most ${BATCH} are allowed. Send them in parts.`
-  throw new Fault('InvalidInput', 'too_many_entities', message)
-}

@@ -1,5 +1,5 @@
 import type { ItemResult } from '../../shared/api/graph-routes.ts'
-import type { Issue } from '../../shared/errors.ts'
+import type { Fault, Issue } from '../../shared/errors.ts'
 import type { EntityOutcome } from '../../shared/graph/graph-store.ts'
 import type { World } from '../../shared/world.ts'
 
@@ -18,10 +18,12 @@ export async function writeGraph(
 }
 
 /** One item of a call as it was read: what is written, or what is wrong with it. */
-interface ReadItem {
+export interface ReadItem {
   readonly id?: string
   readonly item?: unknown
   readonly issues?: readonly Issue[]
+  /** Why it is not taken, where nothing is wrong with it. */
+  readonly fault?: Fault
 }
 
 /** A result for each item of the call, in order; `outcomes` are those of the items that could be read. */
@@ -31,9 +33,10 @@ export function itemResults(
   outcomes: readonly EntityOutcome[],
 ): ItemResult[] {
   const left = [...outcomes]
-  return read.map(({ id, item, issues = [] }, at) => {
+  return read.map(({ id, item, issues = [], fault }, at) => {
     const named = id === undefined ? { at } : { at, id }
     if (item !== undefined) return { ...named, ...resultOf(left.shift()) }
+    if (fault !== undefined) return { ...named, ok: false, error: { code: fault.code, message: fault.message } }
     const message = `Cannot take this ${kind}: ${firstOf(issues)}`
     return { ...named, ok: false, error: { code: `bad_${kind}`, message, errors: [...issues] } }
   })

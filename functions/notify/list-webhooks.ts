@@ -7,17 +7,20 @@ import { httpHandler } from '../http-handler.ts'
 export const handler = httpHandler({
   name: 'list-webhooks',
   schema: WEBHOOK_ROUTES['list-webhooks'],
-  run: ({ principal }, { settings }) => ({
+  run: ({ principal }, world) => ({
     json: {
-      webhooks: webhooksOf(settings, principal).map(({ name, url, events, dags, key, timeout_ms, give_up_sec }) => ({
-        name,
-        host: new URL(url).host,
-        events,
-        ...(dags === undefined ? {} : { dags }),
-        keys: [key].flat().length,
-        timeout_ms,
-        give_up_sec,
-      })),
+      webhooks: webhooksOf(world.settings, principal).map(
+        ({ name, url, events, dags, key, timeout_ms, give_up_sec }) => ({
+          name,
+          host: new URL(url).host,
+          events,
+          ...(dags === undefined ? {} : { dags }),
+          keys: [key].flat().length,
+          timeout_ms,
+          give_up_sec,
+        }),
+      ),
+      buses: world.settings.buses.filter((bus) => bus.tenant === principal.tenant).map(({ tenant: _, ...bus }) => bus),
     },
   }),
 })

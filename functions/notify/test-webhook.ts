@@ -1,6 +1,6 @@
 import { WEBHOOK_ROUTES } from '../../shared/api/webhook-routes.ts'
 import { changeHandler } from '../http-handler.ts'
-import { deliverOnce, findEndpoint } from './deliver.ts'
+import { deliverTo, findEndpoint } from './deliver.ts'
 
 /** Of no run and no event: a receiver tells it by its type. */
 export const handler = changeHandler({
@@ -11,7 +11,8 @@ export const handler = changeHandler({
     const at = new Date(world.clock.now()).toISOString()
     const id = `test_${Buffer.from(world.ids.random(12)).toString('hex')}-${endpoint.name}`
     const text = JSON.stringify({ id, type: 'webhook:test', at, tenant: principal.tenant, data: {} })
-    const { ok, status, ...why } = await deliverOnce(world, endpoint, { id, text })
+    const event = { type: 'webhook:test', at, message: { id, text } } as const
+    const { ok, status, ...why } = await deliverTo(world, endpoint, event)
     const reason = 'reason' in why ? { reason: why.reason } : {}
     return {
       json: { id, endpoint: endpoint.name, delivered: ok, ...(status === undefined ? {} : { status }), ...reason },

@@ -13,11 +13,12 @@ export async function headAfter(world: WaitWorld, run: RunKey, seconds: number, 
   const { runs, waker, clock } = world
   const late = clock.now() + seconds * 1_000
   for (;;) {
-    const head = await runs.head(run)
+    const head = await runs.head(run, [])
     if (head === undefined) throw new Fault('Bug', 'head_missing', `Run "${run.run_id}" has META but no HEAD.`)
     const left = late - clock.now()
-    if (head.state !== 'running' || left <= 0 || signal.aborted) return head
-    await waker.changed(run, left, signal)
+    if (head.state !== 'running') return (await runs.head(run)) ?? head
+    if (left <= 0 || signal.aborted) return head
+    await waker.ended(run, left, signal)
   }
 }
 

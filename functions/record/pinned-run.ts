@@ -77,6 +77,10 @@ export const MachineInputSchema: z.ZodType<MachineInput> = z.strictObject({
   v: z.literal(1),
   tenant: z.string().min(1),
   run_id: z.string().regex(/^run_[0-9a-z]{26}$/),
+  release: z.string().exactOptional(),
+  code: z.record(z.string(), z.string()).exactOptional(),
+  /** Of a part of a machine: the execution it belongs to, for Step Functions' console (shared/compile/emit-machine.ts). */
+  AWS_STEP_FUNCTIONS_STARTED_BY_EXECUTION_ID: z.string().optional(),
 })
 
 /** The run an execution input names. */

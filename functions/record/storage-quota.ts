@@ -51,7 +51,7 @@ export function openCountedStorage<W extends Storing>(given: W, run: RunKey, blo
     await requireOfRun(given, tally, { run, block, bytes })
     await requireOfTenant(given, tally, { run, block, bytes })
   }
-  const world = over<W, Storing>(given, {
+  const world = withPorts(given, {
     objects: over(given.objects, { put }),
     runs: countingRuns(given, run, tally),
   })
@@ -64,7 +64,7 @@ export function openCountedStorage<W extends Storing>(given: W, run: RunKey, blo
     world,
     // Few ask for it.
     get bounded() {
-      return over<W, Storing>(world, { objects: over(given.objects, { put: putBounded }) })
+      return withPorts(world, { objects: over(given.objects, { put: putBounded }) })
     },
     requireRoom,
     stored: (bytes) => count(tally, bytes),
@@ -78,6 +78,14 @@ function count(tally: Tally, bytes: number): void {
   tally.pending += bytes
   tally.untold += bytes
   if (tally.total !== undefined) tally.total += bytes
+}
+
+/**
+ * A World with other ports. A plain one is copied, since every look at what inherits from an object of one call alone is
+ * dear; one whose ports may be getters that refuse (functions/aws/world.ts) is inherited.
+ */
+function withPorts<W extends Storing>(world: W, ports: Partial<Storing>): W {
+  return Object.getPrototypeOf(world) === Object.prototype ? { ...world, ...ports } : over<W, Storing>(world, ports)
 }
 
 /** The same but for these members; what it refuses to give it still refuses. */

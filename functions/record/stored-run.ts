@@ -84,6 +84,8 @@ async function executionAtRest(
   meta: Meta,
   ended_at = '',
 ): Promise<{ readonly execution?: Execution | null }> {
+  // Of one that ran elsewhere this machine knows nothing.
+  if (meta.imported !== undefined) return {}
   for (let look = 1; ; look += 1) {
     const execution = await machine.describe(meta.machine, meta.run_id)
     if (execution?.status !== 'RUNNING') return { execution: execution ?? null }

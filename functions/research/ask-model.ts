@@ -1,6 +1,6 @@
 import { repairPrompt } from '../../shared/prompts/research.ts'
 import type { DispatchRequest } from '../../shared/providers/provider.ts'
-import type { AskingStage } from '../../shared/research/extractive/model.ts'
+import type { AskedOfGraph, AskingStage } from '../../shared/research/extractive/model.ts'
 import type { Decoded } from '../../shared/research/payloads/codec.ts'
 import { evidenceForPrompt, promptTokenBudget } from '../../shared/research/prompt-budget.ts'
 import type { Json } from '../../shared/text/json.ts'
@@ -90,6 +90,8 @@ interface EvidenceQuestion<T> {
   readonly stage: AskingStage
   readonly system: string
   readonly output_schema: DispatchRequest['output_schema']
+  /** For the extractive model alone. */
+  readonly known: AskedOfGraph
   prompt(topic: string, evidence: readonly { readonly text: string }[]): string
   read(text: string): Reading<T>
 }
@@ -101,14 +103,15 @@ interface EvidenceQuestion<T> {
 export function askEvidence<T>(
   call: StageCall,
   shown: readonly StoredEvidence[],
-  { stage, system, output_schema, prompt, read }: EvidenceQuestion<T>,
+  { stage, system, output_schema, known, prompt, read }: EvidenceQuestion<T>,
 ): Promise<Asked<T>> {
   const { topic } = call.state.intent
   const fixed = Math.ceil((system.length + prompt(topic, []).length) / 4)
   const { answer_tokens, keep, data } = promptTokenBudget(stage, fixed, promptRoomFor(call))
-  const evidence = shown.map(({ entity_id, label, source, text, facts, geo }) => ({
+  const evidence = shown.map(({ entity_id, label, aliases, source, text, facts, geo }) => ({
     entity_id,
     label,
+    aliases,
     source,
     text,
     facts,
@@ -118,7 +121,7 @@ export function askEvidence<T>(
     system,
     prompt: prompt(topic, evidenceForPrompt(shown, data)),
     // undefined members are those of JSON that are not there.
-    inputs: { topic, evidence } as unknown as Readonly<Record<string, Json>>,
+    inputs: { topic, evidence, ...known } as unknown as Readonly<Record<string, Json>>,
     output_schema,
     answer_tokens,
     keep,

@@ -6,6 +6,7 @@ import { readAssessmentAnswer } from '../../shared/research/read-answers.ts'
 import { refinedQueries, type SubQuery } from '../../shared/research/sub-queries.ts'
 import { canonicalJson } from '../../shared/text/json.ts'
 import { type Asked, askEvidence, toReading } from './ask-model.ts'
+import { readAskedOfGraph, withNamedThings } from './read-things.ts'
 import { showEvidence } from './show-evidence.ts'
 import { NO_TIME, type StageCall, type StageOutcome, timeLeft, toPlainAnswer } from './stage-call.ts'
 import { stageHandler } from './stage-handler.ts'
@@ -59,11 +60,13 @@ function contentOf(query: SubQuery): string {
 /** Asks whether the evidence of the chain answers the question as it was asked. */
 async function askAssessor(call: StageCall): Promise<Asked<AssessmentOutput>> {
   const { evidence, intent } = call.state
-  const shown = await showEvidence(call.world, call.run.tenant, evidence)
+  const known = await readAskedOfGraph(call)
+  const shown = await showEvidence(call.world, call.run.tenant, withNamedThings(intent.topic, evidence, known))
   return askEvidence(call, shown, {
     stage: 'assess_sufficiency',
     system: ASSESS_SYSTEM,
     output_schema: ASSESSMENT_OUTPUT,
+    known,
     prompt: assessPrompt,
     read: (text) => toReading(readAssessmentAnswer(text, intent.topic, evidence.length)),
   })

@@ -1,19 +1,18 @@
 import { BATCH } from '../../shared/graph/graph-store.ts'
-import type { EntityFilter } from '../../shared/graph/search-index.ts'
+import type { EntityFilter, SearchQuery } from '../../shared/graph/search-index.ts'
 import { isStopWord, plainWord } from '../../shared/graph/search-words.ts'
+import { didYouMean, respell } from '../../shared/graph/spelling.ts'
 import { fuseEvidence } from '../../shared/research/evidence-ranking.ts'
 import type { Candidate } from '../../shared/research/payloads/candidate-and-evidence.ts'
 import { fitsSearch, type SearchDescription } from '../../shared/research/question/search-hints.ts'
 import type { World } from '../../shared/world.ts'
-import { type Found, findByRelations, foundEntity, foundHit, withinTime } from './hits.ts'
+import { type Found, findByRelations, foundEntity, foundHit, MOST_SEEDS, withinTime } from './hits.ts'
 import type { SemanticReranker } from './semantic-rerank.ts'
 
 export type SearchWorld = Pick<World, 'graph' | 'search' | 'clock' | 'log'>
 
 /** Of one part of a search. */
 const PART_MS = 10_000
-/** Lexical hits a diffusion begins at, besides what the question names. */
-const SEEDS = 5
 
 interface FoundCandidates {
   readonly candidates: readonly Candidate[]
@@ -42,10 +41,37 @@ export async function findCandidates(
       return []
     }
   }
+  const spelt = await spellSearch(world, tenant, search)
+  failed.push(...spelt.told)
   const lists = isBounded(search)
-    ? [await part('the search in its bounds', () => findBounded(world, tenant, search))]
-    : await findAnywhere(world, tenant, search, { part, near, told: (why) => failed.push(why) })
-  return { candidates: rankCandidates(lists, search), degraded: [...new Set(failed)] }
+    ? [await part('the search in its bounds', () => findBounded(world, tenant, spelt.search))]
+    : await findAnywhere(world, tenant, spelt.search, { part, near, told: (why) => failed.push(why) })
+  return { candidates: rankCandidates(lists, search, near?.weight), degraded: [...new Set(failed)] }
+}
+
+/** With words that nothing has replaced by the only name next to them, which is told: what was found is not what was asked. */
+async function spellSearch(
+  world: SearchWorld,
+  tenant: string,
+  search: SearchDescription,
+): Promise<{ readonly search: SearchDescription; readonly told: readonly string[] }> {
+  const { text, told } = await spellText(world, tenant, search.text)
+  return { search: { ...search, text }, told }
+}
+
+/** The same of one text. */
+export async function spellText(
+  { search: index, log }: SearchWorld,
+  tenant: string,
+  text: string,
+): Promise<{ readonly text: string; readonly told: readonly string[] }> {
+  try {
+    const { misspelt } = await index.spelling(tenant, text)
+    return { text: respell(text, misspelt), told: misspelt.map(didYouMean) }
+  } catch (error) {
+    log.error('the spelling could not be looked at', { error: String(error) })
+    return { text, told: [] }
+  }
 }
 
 function isBounded({ time_range, geo_bounds }: SearchDescription): boolean {
@@ -84,38 +110,34 @@ async function findAnywhere(
   { part, near, told }: Finding,
 ): Promise<readonly (readonly Found[])[]> {
   const { text, limit } = search
-  const [named, around, pool] = await Promise.all([
-    part('the search for names', () => findNamed(world, tenant, search)),
+  const named = await part('the search for names', () => findNamed(world, tenant, search))
+  const starts = named.map(({ evidence }) => evidence.entity_id)
+  const [around, followed, pool] = await Promise.all([
     part('the search around its start', () => findAround(world, tenant, search)),
-    part('the lexical search', async () => {
+    part('the search along relations', () => findByRelations(world, tenant, { seeds: starts, text, limit })),
+    part('the lexical search', () => {
       const most = Math.max(limit, near?.most ?? 0)
-      const { hits } = await world.search.search(tenant, { text, filter: filterOf(search), limit: most })
-      return hits.map((hit) => foundHit(hit, { tier: '1', source: 'bm25_index' }))
+      return findByWords(world, tenant, { text, filter: filterOf(search), named: starts, onward: true, limit: most })
     }),
   ])
-  const lexical = pool.slice(0, limit)
-  const seeds = [
-    ...named.map(({ evidence }) => ({ entity_id: evidence.entity_id, weight: 1 })),
-    ...lexical
-      .slice(0, SEEDS)
-      .map(({ evidence }, rank) => ({ entity_id: evidence.entity_id, weight: 0.5 / (rank + 1) })),
-  ]
-  const diffused = await part('the diffusion', async () => {
-    if (seeds.length === 0) return []
-    const { hits } = await world.search.diffuse(tenant, { seeds, text, limit })
-    return hits.map((hit) => foundHit(hit, { tier: '1', source: 'graph_diffusion' }))
-  })
-  const starts = named.map(({ evidence }) => evidence.entity_id)
-  const followed = await part('the search along relations', () =>
-    findByRelations(world, tenant, { seeds: starts, text, limit }),
-  )
   const meant = await near?.rank(text, pool)
   if (meant?.degraded !== undefined) told(meant.degraded)
   const embedded = (meant?.found ?? []).slice(0, limit)
   // What is named leads to what is asked for, whatever it is itself.
-  return [named, followed, around, lexical, embedded, diffused].map((found) =>
+  return [named, followed, around, pool.slice(0, limit), embedded].map((found) =>
     found.filter(({ evidence, type }) => fitsSearch({ entity_id: evidence.entity_id, type }, search)),
   )
+}
+
+/** What a text's words find, and what that and the things it names (looked up where they are not given) are linked to. */
+export async function findByWords(
+  world: NameWorld,
+  tenant: string,
+  { named, ...query }: SearchQuery & { readonly text: string },
+): Promise<readonly Found[]> {
+  const starts = named ?? (await findNamed(world, tenant, query)).map(({ evidence }) => evidence.entity_id)
+  const { hits } = await world.search.search(tenant, { ...query, named: starts.slice(0, MOST_SEEDS) })
+  return hits.map((hit) => foundHit(hit, { tier: '1', source: hit.linked === true ? 'graph_diffusion' : 'bm25_index' }))
 }
 
 function filterOf({ type, domain, time_range, geo_bounds }: SearchDescription): EntityFilter {
@@ -127,14 +149,18 @@ function filterOf({ type, domain, time_range, geo_bounds }: SearchDescription): 
   }
 }
 
-function rankCandidates(lists: readonly (readonly Found[])[], { limit }: SearchDescription): readonly Candidate[] {
+function rankCandidates(
+  lists: readonly (readonly Found[])[],
+  { limit }: SearchDescription,
+  byMeaning: number | undefined,
+): readonly Candidate[] {
   const hits = lists.flatMap((found, list) => found.map((hit) => ({ ...hit, list })))
   const known = new Map<string, Found>()
   for (const hit of hits) {
     const before = known.get(hit.evidence.entity_id)
     known.set(hit.evidence.entity_id, { ...hit, label: before?.label ?? hit.label, type: before?.type ?? hit.type })
   }
-  return fuseEvidence(hits)
+  return fuseEvidence(hits, byMeaning)
     .slice(0, limit)
     .map(({ score, objectstore_ref: _, entity_id, ...evidence }) => {
       const { label, type } = known.get(entity_id) ?? {}
@@ -188,47 +214,74 @@ export async function findNamed(
   { text }: Pick<SearchDescription, 'text'>,
 ): Promise<readonly Found[]> {
   const names = namesToLookUp(text)
-  const found = await Promise.all(names.map((name) => idsOf(index, tenant, name)))
+  const found = await Promise.all(names.map(({ name }) => idsOf(index, tenant, name)))
   const words = new Map<string, number>()
-  const taken: string[] = []
+  const taken = new Set<number>()
   for (const [at, ids] of found.entries()) {
-    const name = names[at] ?? ''
-    if (ids.length === 0 || ids.length > MOST_NAMESAKES || isPartOf(name, taken)) continue
-    taken.push(name)
-    for (const id of ids) words.set(id, Math.max(words.get(id) ?? 0, name.split(' ').length))
+    const places = names[at]?.words ?? []
+    if (ids.length === 0 || ids.length > MOST_NAMESAKES || places.every((place) => taken.has(place))) continue
+    for (const place of places) taken.add(place)
+    for (const id of ids) words.set(id, Math.max(words.get(id) ?? 0, places.length))
   }
   if (words.size === 0) return []
   const entities = await graph.entities(tenant, [...words.keys()].slice(0, BATCH))
   return entities.map((entity) => foundEntity(entity, NAMED, words.get(entity.entity_id) ?? 0))
 }
 
-function isPartOf(name: string, taken: readonly string[]): boolean {
-  return taken.some((longer) => ` ${longer} `.includes(` ${name} `))
+/** Words of a question that are looked at, words of one name, and names that are looked up. */
+const MOST_WORDS = 32
+
+const LONGEST_NAME = 10
+
+const MOST_NAMES = 150
+
+interface WrittenName {
+  readonly name: string
+  /** Places of its words. */
+  readonly words: readonly number[]
 }
 
-/** Words of a question that are looked at, words of one name, and names that are looked up. */
-const MOST_WORDS = 24
-
-const LONGEST_NAME = 4
-
-const MOST_NAMES = 60
-
 /**
- * What of a question may be the name of something: words that stand together, the longest first, and none that begins or
- * ends with a word of grammar. Whether something has the name is for the index to say.
+ * What of a question may be the name of something, as it stands there and without marks between its words: words one
+ * after the other, the longest first, and none that begins or ends with a word of grammar in small letters. Whether
+ * something has the name is for the index to say.
  */
-export function namesToLookUp(topic: string): readonly string[] {
-  const words = (topic.match(/[\p{L}\p{N}][\p{L}\p{M}\p{N}.'’&/-]*/gu) ?? []).map(withoutEnd).slice(0, MOST_WORDS)
-  const stops = words.map((word) => isStopWord(plainWord(word)))
-  const names: string[] = []
-  for (let length = LONGEST_NAME; length >= 1; length -= 1) {
-    for (let at = 0; at + length <= words.length; at += 1) {
-      const grammar = stops[at] === true || stops[at + length - 1] === true
-      const name = words.slice(at, at + length).join(' ')
-      if (!grammar && name.length > 1) names.push(name)
-    }
-  }
-  return [...new Set(names)].slice(0, MOST_NAMES)
+export function namesToLookUp(topic: string): readonly WrittenName[] {
+  const words = [...topic.matchAll(/[\p{L}\p{N}][\p{L}\p{M}\p{N}.'’&/-]*/gu)].slice(0, MOST_WORDS)
+  const lengths = Array.from({ length: Math.min(LONGEST_NAME, words.length) }, (_, at) => at + 1).toReversed()
+  const names = lengths.flatMap((length) =>
+    words.slice(length - 1).flatMap((_, at) => writtenNames(topic, words, at, length)),
+  )
+  const each = new Map(names.toReversed().map((one) => [one.name, one]))
+  return [...each.values()].toReversed().slice(0, MOST_NAMES)
+}
+
+/** What stands from a place on in so many words, in both forms; none where it can be no name. */
+function writtenNames(
+  topic: string,
+  words: readonly RegExpExecArray[],
+  at: number,
+  length: number,
+): readonly WrittenName[] {
+  const some = words.slice(at, at + length)
+  if (!isName(some)) return []
+  const places = some.map((_, place) => at + place)
+  const forms = [nameFrom(topic, some[0], some.at(-1)), some.map(([word]) => withoutEnd(word)).join(' ')]
+  return forms.flatMap((name) => (name.length > 1 ? [{ name, words: places }] : []))
+}
+
+/** A word of grammar is no name, and in small letters begins and ends none: `The Cow and I`. */
+function isName(words: readonly RegExpExecArray[]): boolean {
+  const grammar = words.map(([word]) => isStopWord(plainWord(withoutEnd(word))))
+  if (words.length === 1) return grammar[0] === false
+  return [0, words.length - 1].every((at) => grammar[at] === false || /^\p{Lu}/u.test(words[at]?.[0] ?? ''))
+}
+
+/** From a word to a word, with the commas between them and the bracket that is open at its end. */
+function nameFrom(topic: string, first: RegExpExecArray | undefined, last: RegExpExecArray | undefined): string {
+  const end = (last?.index ?? 0) + (last?.[0].length ?? 0)
+  const name = withoutEnd(topic.slice(first?.index ?? 0, end)).replace(/\s+/g, ' ')
+  return name.includes('(') && !name.includes(')') && topic[end] === ')' ? `${name})` : name
 }
 
 /** `Norway's` names Norway; a full stop ends the sentence, not the name. */
@@ -238,8 +291,11 @@ function withoutEnd(word: string): string {
 
 type NameWorld = Pick<World, 'graph' | 'search'>
 
-/** Those of the label; where there are none, those of the alias. */
+/** Those of the label; where there are none, those of the alias, and then those whose name has these words. */
 async function idsOf(index: World['search'], tenant: string, name: string): Promise<readonly string[]> {
-  const labelled = (await index.lookup(tenant, 'label', name)).entity_ids
-  return labelled.length > 0 ? labelled : (await index.lookup(tenant, 'alias', name)).entity_ids
+  for (const by of ['label', 'alias', 'written'] as const) {
+    const { entity_ids } = await index.lookup(tenant, by, name)
+    if (entity_ids.length > 0) return entity_ids
+  }
+  return []
 }

@@ -1,5 +1,6 @@
 import { Fault } from '../../shared/errors.ts'
 import { BATCH } from '../../shared/graph/graph-store.ts'
+import type { LookupKind } from '../../shared/graph/search-index.ts'
 import { fuseEvidence, type Hit, trimEvidence } from '../../shared/research/evidence-ranking.ts'
 import {
   parseDecomposeArgs,
@@ -10,6 +11,7 @@ import {
 import { describeSearch } from '../../shared/research/question/search-hints.ts'
 import {
   decomposeQueries,
+  distinctQueries,
   ORIGINS,
   PARALLEL_SUB_QUERIES,
   resolveSeeds,
@@ -17,8 +19,8 @@ import {
   type SubQuery,
   walkQueries,
 } from '../../shared/research/sub-queries.ts'
-import type { SearchWorld } from './candidates.ts'
-import { type Found, findByRelations, foundEntity, foundHit, withinTime } from './hits.ts'
+import { findByWords, type SearchWorld, spellText } from './candidates.ts'
+import { type Found, findByRelations, foundEntity, foundHit, stateScore, withinTime } from './hits.ts'
 import { createSemanticReranker, type SemanticReranker } from './semantic-rerank.ts'
 import { NO_TIME, type StageCall, type StageOutcome, timeLeft, toPlainAnswer } from './stage-call.ts'
 import { stageHandler } from './stage-handler.ts'
@@ -29,12 +31,14 @@ export const handler = stageHandler('execute_subqueries', execute)
 async function execute(call: StageCall): Promise<StageOutcome> {
   const { world, run, state } = call
   if (timeLeft(call) <= 0) return toPlainAnswer(NO_TIME)
-  const plan = await planQueries(call)
+  const plan = await spelt(call, await planQueries(call))
   const filter = describeSearch(state.topic, state.classified?.hints ?? {})
   const from = state.sub_queries.length
-  const ran = await runSubQueries(world, run.tenant, plan.queries, { from, filter, near: createSemanticReranker(call) })
+  const round = state.counters.iterations
+  const near = createSemanticReranker(call)
+  const ran = await runSubQueries(world, run.tenant, plan.queries, { from, round, filter, near })
   const hits = [...state.hits, ...ran.hits]
-  const { evidence, tokens } = trimEvidence(fuseEvidence(hits), state.intent.budget_tokens)
+  const { evidence, tokens } = trimEvidence(fuseEvidence(hits, near?.weight), state.intent.budget_tokens)
   const action = state.decision?.action
   const degraded = [...plan.degraded, ...ran.degraded]
   const execution = {
@@ -74,6 +78,19 @@ async function planQueries(call: StageCall): Promise<Plan> {
   return decision?.action === 'walk_seeds' ? planWalk(call, decision) : planDecomposition(call, decision)
 }
 
+/** Words that nothing has are looked for as the only name next to them, as the question's are; that is told. */
+async function spelt({ world, run }: StageCall, plan: Plan): Promise<Plan> {
+  const texts = [...new Set(plan.queries.flatMap((query) => ('text' in query ? [query.text] : [])))]
+  const spelling = new Map(
+    await Promise.all(texts.map(async (text) => [text, await spellText(world, run.tenant, text)] as const)),
+  )
+  const queries = plan.queries.map((query) =>
+    'text' in query ? { ...query, text: spelling.get(query.text)?.text ?? query.text } : query,
+  )
+  const told = [...spelling.values()].flatMap((one) => one.told)
+  return { ...plan, queries: distinctQueries(queries), degraded: [...new Set([...plan.degraded, ...told])] }
+}
+
 /** References that name nothing or several things are left out; the words of the question are searched all the same. */
 async function planWalk({ world, run, state }: StageCall, decision: RouteDecision): Promise<Plan> {
   const args = parseWalkSeedsArgs(decision)
@@ -93,9 +110,14 @@ async function planWalk({ world, run, state }: StageCall, decision: RouteDecisio
 }
 
 function lookupIn({ search }: StageCall['world'], tenant: string): SeedLookup {
-  const by = (kind: 'alias' | 'label' | 'suffix') => async (text: string) =>
-    (await search.lookup(tenant, kind, text)).entity_ids
-  return { byAlias: by('alias'), byLabel: by('label'), bySuffix: by('suffix') }
+  const by = (kind: LookupKind) => async (text: string) => (await search.lookup(tenant, kind, text)).entity_ids
+  const written = by('written')
+  // What has the label as it stands comes before what is only written otherwise.
+  const byLabel = async (text: string) => {
+    const labelled = await by('label')(text)
+    return labelled.length > 0 ? labelled : await written(text)
+  }
+  return { byAlias: by('alias'), byLabel, bySuffix: by('suffix') }
 }
 
 function planDecomposition({ meta, state }: StageCall, decision: RouteDecision | undefined): Plan {
@@ -109,8 +131,6 @@ function planDecomposition({ meta, state }: StageCall, decision: RouteDecision |
 
 /** Of one sub-query. */
 const SUB_QUERY_MS = 10_000
-/** Seeds of one diffusion: what the index takes. */
-const MOST_SEEDS = 100
 
 interface Ran {
   readonly hits: readonly Hit[]
@@ -121,6 +141,15 @@ interface Ran {
 /** What the hints say of the entities a text may find. */
 type TextFilter = { readonly type?: string | undefined; readonly domain?: string | undefined }
 
+interface Running {
+  /** Sub-queries that ran before. */
+  readonly from: number
+  /** Refine rounds that were done. */
+  readonly round: number
+  readonly filter: TextFilter
+  readonly near?: SemanticReranker | undefined
+}
+
 /**
  * Runs sub-queries, eight at once, each with its own time. One that fails degrades the answer and stops no other. `from`
  * is the number of those that ran before: a hit knows its list by it.
@@ -129,11 +158,7 @@ async function runSubQueries(
   world: SearchWorld,
   tenant: string,
   queries: readonly SubQuery[],
-  {
-    from,
-    filter,
-    near,
-  }: { readonly from: number; readonly filter: TextFilter; readonly near?: SemanticReranker | undefined },
+  { from, round, filter, near }: Running,
 ): Promise<Ran> {
   const found: (readonly Found[])[] = []
   const degraded: string[] = []
@@ -157,7 +182,7 @@ async function runSubQueries(
   for (const [at, query] of queries.entries()) {
     const meant = await meantBy(query, found[at] ?? [], near)
     if (meant.degraded !== undefined) degraded.push(meant.degraded)
-    hits.push(...[...cut(query, found[at] ?? []), ...meant.found].map((one) => hitOf(one, from + at)))
+    hits.push(...[...cut(query, found[at] ?? []), ...meant.found].map((one) => hitOf(one, from + at, round)))
   }
   return { hits, degraded: [...new Set(degraded)].sort() }
 }
@@ -179,8 +204,8 @@ async function meantBy(query: SubQuery, found: readonly Found[], near: SemanticR
   return { found: ranked.slice(0, query.limit), degraded }
 }
 
-function hitOf({ evidence, recorded_at }: Found, list: number): Hit {
-  return { evidence, list, ...(recorded_at === undefined ? {} : { recorded_at }) }
+function hitOf({ evidence, recorded_at }: Found, list: number, round: number): Hit {
+  return { evidence, list, ...(round === 0 ? {} : { round }), ...(recorded_at === undefined ? {} : { recorded_at }) }
 }
 
 function runOne(world: SearchWorld, tenant: string, query: SubQuery, filter: TextFilter): Promise<readonly Found[]> {
@@ -199,14 +224,13 @@ type Runners = {
 }
 
 const RUNNERS: Runners = {
-  async lexical({ search }, tenant, { text, limit }, { type, domain }) {
+  lexical(world, tenant, { text, limit }, { type, domain }) {
     const filter = { ...(type === undefined ? {} : { type }), ...(domain === undefined ? {} : { domain }) }
-    const { hits } = await search.search(tenant, { text, filter, limit })
-    return hits.map((hit) => foundHit(hit, ORIGINS.lexical))
+    return findByWords(world, tenant, { text, filter, onward: true, limit })
   },
-  async entity_state({ graph }, tenant, { entity_id }) {
+  async entity_state({ graph }, tenant, { entity_id, rank }) {
     const entity = await graph.entity(tenant, entity_id)
-    return entity === undefined ? [] : [foundEntity(entity, ORIGINS.entity_state, 1)]
+    return entity === undefined ? [] : [foundEntity(entity, ORIGINS.entity_state, stateScore(rank))]
   },
   async temporal_range({ search }, tenant, { from, to, text, limit }) {
     const { hits } = await search.search(tenant, { text, filter: { time_range: { from, to } }, limit })
@@ -226,9 +250,6 @@ const RUNNERS: Runners = {
     )
   },
   relation_walk: (world, tenant, query) => findByRelations(world, tenant, query),
-  async graph_diffusion({ search }, tenant, { seeds, text, limit }) {
-    const weighted = seeds.slice(0, MOST_SEEDS).map((entity_id) => ({ entity_id, weight: 1 }))
-    const { hits } = await search.diffuse(tenant, { seeds: weighted, text, limit })
-    return hits.map((hit) => foundHit(hit, ORIGINS.graph_diffusion))
-  },
+  graph_diffusion: (world, tenant, { seeds, text, limit }) =>
+    findByWords(world, tenant, { text, named: seeds, onward: true, limit }),
 }

@@ -65,10 +65,16 @@ function factsOf({ entity_id, label, triples = [] }: Entity): string {
   return text
 }
 
-/** In tier 0: below what a question names itself (1), above its other neighbours (at most a half). */
+/** In tier 0: below what a question names or finds itself (up to 1), above its other neighbours (at most a half). */
 const SCORE = 0.9
+
+/** Of the state of what was chosen, by its place among the candidates: their order is that of the evidence. */
+export function stateScore(rank: number): number {
+  return SCORE + (1 - SCORE) / rank
+}
+
 /** What the index takes. */
-const MOST_SEEDS = 100
+export const MOST_SEEDS = 100
 
 /** What the relations a question names lead to from what it names: an answer, so it stands before what lies around. */
 export async function findByRelations(

@@ -10,6 +10,7 @@ import { amountOfUsage, spentOfUsage } from '../../shared/runs/usage-cost.ts'
 import type { CallOrigin } from '../../shared/telemetry/telemetry-port.ts'
 import { chargedAnswer, mayHaveUsed, toMicros, tracedProvider } from '../provider-call.ts'
 import { leasedProvider } from '../provider-lease.ts'
+import { isSpendingRefusal, spendingProvider } from '../provider-spending.ts'
 import { watchDispatch } from '../watch-dispatch.ts'
 import { NO_TIME, type StageCall, stageLane, stageSupersededFault, timeLeft, tokensLeft } from './stage-call.ts'
 
@@ -150,7 +151,7 @@ export async function dispatchOnce(
     return charged
   } catch (error) {
     if (mayHaveUsed(error, { signal })) countUsed(call, estimate)
-    if (error instanceof Fault && error.code.startsWith('provider_')) return error
+    if (error instanceof Fault && (error.code.startsWith('provider_') || isSpendingRefusal(error))) return error
     throw error
   }
 }
@@ -162,13 +163,10 @@ function unknownProvider({ world }: StageCall, name: string): Fault {
 
 /** The only way of a stage to a provider: each call waits for its slot there, and is told when it is over. */
 export function stageProvider(call: StageCall, name: string): Provider | undefined {
-  const { world, run, stage } = call
+  const { world, run, stage, meta } = call
   const place: CallOrigin = { run, stage }
-  return leasedProvider(
-    call,
-    name,
-    tracedProvider(world, name, world.providers.get(name), () => place),
-  )
+  const traced = tracedProvider(world, name, world.providers.get(name), () => place)
+  return leasedProvider(call, name, spendingProvider({ world, run, dag: meta.dag_name }, name, traced))
 }
 
 /** Runs one call of a model until it answers, `ms` are over, its run is stopped or the host gives up. */

@@ -5,6 +5,7 @@ import type { EmbedAnswer, Provider } from '../../shared/providers/provider.ts'
 import { promptTokenBudget } from '../../shared/research/prompt-budget.ts'
 import { sha256 } from '../../shared/text/hash.ts'
 import { mayHaveUsed, toMicros, toTokenCount } from '../provider-call.ts'
+import { isSpendingRefusal } from '../provider-spending.ts'
 import type { Found } from './hits.ts'
 import { countUsed, meterCall, stageProvider, watchCall } from './metered-call.ts'
 import { promptRoomFor, type StageCall } from './stage-call.ts'
@@ -13,6 +14,8 @@ import { promptRoomFor, type StageCall } from './stage-call.ts'
 export interface SemanticReranker {
   /** Lexical hits that are looked at. */
   readonly most: number
+  /** What the ranking counts in the fusion. */
+  readonly weight: number
   /** One at a time: each sets tokens of the run aside. `degraded`: why there is no ranking. */
   rank(text: string, found: readonly Found[]): Promise<Ranking>
 }
@@ -27,12 +30,14 @@ const MOST_CHARACTERS = 1_000
 /** One hit alone is not ranked. */
 const LEAST_HITS = 2
 
-/** By the embeddings of the settings; undefined = they name none, and all is as without them. */
+/** By the embeddings of the settings; undefined = they name none, or the question wants none, and all is as without them. */
 export function createSemanticReranker(call: StageCall): SemanticReranker | undefined {
   const { embeddings } = call.world.settings.research
-  if (embeddings === undefined) return undefined
+  const weight = call.state.embeddings_weight ?? embeddings?.weight
+  if (embeddings === undefined || weight === undefined || weight === 0) return undefined
   return {
     most: embeddings.hits,
+    weight,
     async rank(text, found) {
       if (found.length < LEAST_HITS) return { found: [] }
       const question = text.slice(0, MOST_CHARACTERS)
@@ -106,7 +111,7 @@ async function embedOnce(
     return answer
   } catch (error) {
     if (mayHaveUsed(error, { signal })) countUsed(call, estimateEmbedding(call, { provider: name, model }, texts))
-    if (error instanceof Fault && error.code.startsWith('provider_')) return error
+    if (error instanceof Fault && (error.code.startsWith('provider_') || isSpendingRefusal(error))) return error
     throw error
   }
 }

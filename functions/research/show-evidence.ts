@@ -2,8 +2,15 @@ import type { Entity } from '../../shared/graph/entity.ts'
 import { BATCH } from '../../shared/graph/graph-store.ts'
 import { readableTriples } from '../../shared/graph/opaque-triples.ts'
 import { isEdge, type Triple } from '../../shared/graph/triple.ts'
-import type { ShownEvidence, ShownFact } from '../../shared/research/claims/shown-evidence.ts'
+import {
+  factText,
+  groupFacts,
+  type ShownEvidence,
+  type ShownFact,
+} from '../../shared/research/claims/shown-evidence.ts'
 import type { Evidence } from '../../shared/research/payloads/candidate-and-evidence.ts'
+import { contentTerms } from '../../shared/research/question/terms.ts'
+import { sentencesIn } from '../../shared/text/prose.ts'
 import type { World } from '../../shared/world.ts'
 import { bodyText } from '../search/body-text.ts'
 
@@ -26,6 +33,7 @@ export async function showEvidence(
   world: ShowWorld,
   tenant: string,
   evidence: readonly Evidence[],
+  topic = '',
 ): Promise<readonly StoredEvidence[]> {
   const ids = [...new Set(evidence.map(({ entity_id }) => entity_id))].slice(0, MOST_ITEMS)
   const entities = new Map((await readEntities(world, tenant, ids)).map((entity) => [entity.entity_id, entity]))
@@ -34,7 +42,8 @@ export async function showEvidence(
   let room = MOST_CHARACTERS
   for (const item of evidence) {
     const entity = entities.get(item.entity_id)
-    const one = entity === undefined ? asFound(item) : await asStored(world, tenant, item, { entity, labels, room })
+    const one =
+      entity === undefined ? asFound(item) : await asStored(world, tenant, item, { entity, labels, room, topic })
     room = Math.max(0, room - (one.text?.length ?? 0))
     shown.push(one)
   }
@@ -49,15 +58,83 @@ async function asStored(
   world: ShowWorld,
   tenant: string,
   item: Evidence,
-  { entity, labels, room }: { readonly entity: Entity; readonly labels: ReadonlyMap<string, string>; room: number },
+  {
+    entity,
+    labels,
+    room,
+    topic,
+  }: {
+    readonly entity: Entity
+    readonly labels: ReadonlyMap<string, string>
+    readonly room: number
+    readonly topic: string
+  },
 ): Promise<StoredEvidence> {
-  const { label, snippet, geo, triples = [] } = entity
+  const { label, aliases, snippet, geo, triples = [] } = entity
   const body = room === 0 ? '' : (await bodyText(world.objects, tenant, entity)).slice(0, room)
-  const text = body === '' ? (snippet ?? item.snippet_text) : body
+  // What a search shows of a thing without a text is made of its facts: nobody wrote it, so it is no quotation.
+  const text = body === '' ? snippet : body
+  const { objectstore_ref = item.objectstore_ref } = entity
   const facts = readableTriples(triples)
     .slice(0, MOST_FACTS)
     .map((triple) => factOf(triple, labels))
-  return { ...item, label, text, facts, ...(geo && { geo }) }
+  const snippet_text = previewOf(item, entity, { body, facts, topic })
+  return {
+    ...item,
+    ...(snippet_text === undefined ? {} : { snippet_text }),
+    ...(objectstore_ref === undefined ? {} : { objectstore_ref }),
+    label,
+    ...(aliases && { aliases }),
+    text,
+    facts,
+    ...(geo && { geo }),
+  }
+}
+
+/** Characters of a preview. */
+const PREVIEW = 240
+
+/**
+ * What an item shows of itself: the passage that was found, else the sentences of its body with most of the question's
+ * words, its snippet, its facts. A search that only its type or facts were found by shows those, which says nothing to
+ * who reads.
+ */
+function previewOf(
+  { snippet_text = '' }: Evidence,
+  entity: Entity,
+  { body, facts, topic }: { readonly body: string; readonly facts: readonly ShownFact[]; readonly topic: string },
+): string | undefined {
+  const { snippet, label, entity_id } = entity
+  const isPassage =
+    snippet_text !== '' && (snippet === snippet_text || isPartOf(snippet_text, `${snippet ?? ''} ${body}`))
+  if (isPassage) return snippet_text
+  if (body !== '') return bestPassage(body, topic)
+  const said = groupFacts(facts).map(({ predicate, objects }) => factText(label ?? entity_id, predicate, objects))
+  return snippet ?? (cutAtWord(said.join('; ')) || snippet_text || undefined)
+}
+
+/** A cut preview has an ellipsis at its ends, and joins sentences that stand apart with one. */
+function isPartOf(shown: string, whole: string): boolean {
+  const plain = whole.replace(/\s+/g, ' ')
+  const parts = shown.split('…').map((part) => part.replace(/\s+/g, ' ').trim())
+  return parts.every((part) => plain.includes(part))
+}
+
+/** The first sentence with most of the question's words, and what follows it, as far as there is room. */
+function bestPassage(body: string, topic: string): string {
+  const sentences = sentencesIn(body.slice(0, MOST_PREVIEWED))
+  const asked = new Set(contentTerms(topic))
+  const having = sentences.map((sentence) => new Set(contentTerms(sentence).filter((term) => asked.has(term))).size)
+  const at = having.indexOf(Math.max(...having))
+  return cutAtWord(sentences.slice(Math.max(0, at)).join(' '))
+}
+
+/** Of a body, for its preview. */
+const MOST_PREVIEWED = 20_000
+
+function cutAtWord(text: string): string {
+  const plain = text.replace(/\s+/g, ' ').trim()
+  return plain.length <= PREVIEW ? plain : `${plain.slice(0, PREVIEW).replace(/\s\S*$/, '')} …`
 }
 
 function factOf(triple: Triple, labels: ReadonlyMap<string, string>): ShownFact {

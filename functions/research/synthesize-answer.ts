@@ -3,10 +3,20 @@ import type { Triple } from '../../shared/graph/triple.ts'
 import { JUDGE_SYSTEM, judgePrompt, SYNTHESIS_SYSTEM, synthesisPrompt } from '../../shared/prompts/research.ts'
 import { type ChainState, candidatesAsEvidence, toDecompTrace } from '../../shared/research/chain-state.ts'
 import { checkSynthesis } from '../../shared/research/claims/check-synthesis.ts'
-import { degradedResult, NOT_JUDGED, noAnswerText } from '../../shared/research/claims/claim-lines.ts'
+import {
+  asMayAnswer,
+  degradedResult,
+  howItAnswers,
+  NOT_JUDGED,
+  noAnswerText,
+  ONLY_IN_PART,
+  ONLY_MAY_ANSWER,
+  withoutWordsOfSets,
+} from '../../shared/research/claims/claim-lines.ts'
 import { repairSynthesis, synthesisErrors } from '../../shared/research/claims/repair-synthesis.ts'
 import { citableText } from '../../shared/research/claims/shown-evidence.ts'
-import { trimEvidence } from '../../shared/research/evidence-ranking.ts'
+import { asEvidence, trimEvidence } from '../../shared/research/evidence-ranking.ts'
+import type { AskedOfGraph } from '../../shared/research/extractive/model.ts'
 import { loopEntityId, RESEARCH_PREDICATES } from '../../shared/research/loop-entity.ts'
 import type { Evidence } from '../../shared/research/payloads/candidate-and-evidence.ts'
 import type { SaidSentence, SearchResult } from '../../shared/research/payloads/result.ts'
@@ -14,6 +24,7 @@ import { evidenceForPrompt } from '../../shared/research/prompt-budget.ts'
 import { readJudgeAnswer, readSynthesisAnswer } from '../../shared/research/read-answers.ts'
 import { canonicalJson, type Json } from '../../shared/text/json.ts'
 import { askEvidence, askModel, type Reading, toReading } from './ask-model.ts'
+import { readAskedOfGraph, withNamedThings } from './read-things.ts'
 import { type StoredEvidence, showEvidence } from './show-evidence.ts'
 import {
   NO_TIME,
@@ -63,16 +74,38 @@ async function synthesize(call: StageCall): Promise<StageOutcome> {
   const { state, failed, plain } = call
   const failure = failed == null ? undefined : `${failed.stage} failed: ${failed.error}`
   const why = failure ?? (timeLeft(call) <= 0 ? NO_TIME : undefined)
-  const evidence = evidenceOf(state)
   const isPlain = plain || why !== undefined || state.plain === true
-  const composed: ComposedAnswer = isPlain || evidence.length === 0 ? {} : await composeAnswer(call, evidence)
-  const degraded = [...state.degraded, why, composed.skipped].filter((reason) => reason !== undefined)
+  const { topic } = state.intent
+  const known = isPlain ? {} : await readAskedOfGraph(call)
+  const shown = await showForAnswer(call, withNamedThings(topic, evidenceOf(state), known), isPlain)
+  const evidence = shown.map(asEvidence)
+  const composed: ComposedAnswer = isPlain || evidence.length === 0 ? {} : await composeAnswer(call, shown, known)
+  const less = LESS_THAN_AN_ANSWER[howItAnswers(topic, composed.synthesis ?? '')]
+  const degraded = [...state.degraded, why, composed.skipped, less].filter((reason) => reason !== undefined)
   const result = resultOf(call, { evidence, degraded: [...new Set(degraded)], composed })
   return {
     change: { evidence, result, ...(composed.sources_ref === undefined ? {} : { sources_ref: composed.sources_ref }) },
     next: 'settle',
-    degraded: [why, composed.skipped, composed.repaired, composed.unjudged],
+    degraded: [why, composed.skipped, less, composed.repaired, composed.unjudged],
     said: { found: evidence.length, ...(composed.judged === undefined ? {} : { judged: composed.judged }) },
+  }
+}
+
+/** Why an answer is less than it could be, by how it answers. */
+const LESS_THAN_AN_ANSWER = { yes: undefined, part: ONLY_IN_PART, maybe: ONLY_MAY_ANSWER, no: undefined } as const
+
+/** The evidence as it is stored; where no model answers any more, a graph that is away does not keep what was found back. */
+async function showForAnswer(
+  { world, run, state }: StageCall,
+  evidence: readonly Evidence[],
+  isPlain: boolean,
+): Promise<readonly StoredEvidence[]> {
+  try {
+    return await showEvidence(world, run.tenant, evidence, state.intent.topic)
+  } catch (error) {
+    if (!isPlain) throw error
+    world.log.error('evidence is shown as it was found', { run_id: run.run_id, error: String(error) })
+    return evidence
   }
 }
 
@@ -103,6 +136,7 @@ function resultOf(call: StageCall, { evidence, degraded, composed }: Ending): Se
   return {
     evidence,
     synthesis: reason === '' ? answer : `${answer}\nDegraded: ${reason}.`,
+    answers: howItAnswers(intent.topic, answer),
     ...(sentences.length === 0 ? {} : { sentences: [...sentences] }),
     ...(trace === undefined ? {} : { decomp_trace: trace }),
     ...counted,
@@ -126,23 +160,32 @@ interface ComposedAnswer {
  * The model's answer, every sentence of it held against the stored bodies. What does not hold is asked for once more,
  * then taken out; what a judge doubts beside that, too.
  */
-async function composeAnswer(call: StageCall, evidence: readonly Evidence[]): Promise<ComposedAnswer> {
+async function composeAnswer(
+  call: StageCall,
+  shown: readonly StoredEvidence[],
+  known: AskedOfGraph,
+): Promise<ComposedAnswer> {
   const { topic, keep_unsupported } = call.state.intent
-  const shown = await showEvidence(call.world, call.run.tenant, evidence)
+  const isExtractive = call.world.settings.research.provider === 'extractive'
   const asked = await askEvidence(call, shown, {
     stage: 'synthesize_answer',
     system: SYNTHESIS_SYSTEM,
     output_schema: SYNTHESIS_OUTPUT,
+    known,
     prompt: synthesisPrompt,
-    read: (text) => checked(topic, text, shown),
+    read: (text) => checked(topic, isExtractive ? text : withoutWordsOfSets(text), shown),
   })
   const { ref: sources_ref } = await call.world.objects.put(call.run.tenant, Buffer.from(sourcesOf(shown)))
   if (asked.kind !== 'answered') return { sources_ref, skipped: `no answer was written: ${asked.why}` }
   const byRules = repairSynthesis(topic, asked.value, shown, { keep_unsupported })
   const judgement = await judgeAnswer(call, shown, byRules.sentences)
   const doubts = judgement?.doubts ?? new Map()
-  const { synthesis, sentences, degraded_reason } =
+  const repaired =
     doubts.size === 0 ? byRules : repairSynthesis(topic, asked.value, shown, { keep_unsupported, doubts })
+  const { sentences, degraded_reason } = repaired
+  // What was chosen to answer together does not answer in part.
+  const isPart = isExtractive && degraded_reason !== undefined
+  const synthesis = isPart ? asMayAnswer(topic, repaired.synthesis) : repaired.synthesis
   const { judged, skipped } = judgement ?? {}
   return {
     synthesis: skipped === undefined ? synthesis : `${synthesis}\n${NOT_JUDGED}`,

@@ -1,7 +1,10 @@
 import { Fault } from '../../shared/errors.ts'
+import { type RunTurn, slotRank } from '../../shared/runs/key-queue.ts'
 import { type Meta, type RunKey, runsPool, type StartHold } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
+import type { RunOrder } from './create-run.ts'
 import { endRun } from './end-run.ts'
+import { comeToTurn, hasTurn, refuseSkipped } from './key-turns.ts'
 import { fillSlots, takeSlot } from './slots.ts'
 
 type AdmitWorld = Pick<World, 'runs' | 'outbox' | 'clock' | 'settings' | 'log'>
@@ -21,7 +24,11 @@ export async function admitRun(
   world: AdmitWorld,
   run: RunKey,
   create: (queued: boolean) => Promise<Made>,
+  { priority = 0, turn }: Waits = {},
 ): Promise<Made & { readonly queued: boolean }> {
+  // A repeated key, perhaps of a run that rests: it needs no slot for that.
+  if ((await world.runs.head(run, [])) !== undefined) return { ...(await create(false)), queued: false }
+  if (turn !== undefined) return admitToTurn(world, run, create, turn)
   const until = await takeSlot(world, run)
   const queued = until === undefined
   const made = await create(queued).catch(async (error: unknown) => {
@@ -35,12 +42,40 @@ export async function admitRun(
   }
   // What fails from here on leaves a run that is there: the sweep puts it into the queue, its launch looks at the hold.
   const later = (error: unknown) => logged(world, run, error)
-  if (queued) await world.runs.enqueue({ ...run, at: made.meta.created_at }).catch(later)
+  if (queued) await world.runs.enqueue({ ...run, at: slotRank(made.meta.created_at, priority) }).catch(later)
   const hold = await endIfHeld(world, run).catch(later)
   if (hold !== undefined) throw startsOnHold(hold)
   // The last slot may have become free before it stood in the queue.
   if (queued) await fillSlots(world, run.tenant).catch(later)
   return { ...made, queued }
+}
+
+/** How a run waits for others, if it does. */
+type Waits = Pick<RunOrder, 'priority' | 'turn'>
+
+/**
+ * The same of a run that takes turns with others of its key: it is made queued, comes to its queue, and is launched once both
+ * its turn and a slot are there. Without `safety.queue` it is refused only where no slot is free as it comes.
+ */
+async function admitToTurn(
+  world: AdmitWorld,
+  run: RunKey,
+  create: (queued: boolean) => Promise<Made>,
+  turn: RunTurn,
+): Promise<Made & { readonly queued: boolean }> {
+  await refuseSkipped(world, run.tenant, turn)
+  if (!world.settings.safety.queue) await giveBack(world, run, await takeSlot(world, run))
+  const made = await create(true)
+  if (!made.created || !hasTurn(made.meta)) return { ...made, queued: false }
+  // What fails from here on leaves a run that is there: the sweep brings it to its queue.
+  const later = (error: unknown) => logged(world, run, error)
+  const refused = await comeToTurn(world, made.meta).catch(later)
+  if (refused !== undefined) throw refused
+  const hold = await endIfHeld(world, run).catch(later)
+  if (hold !== undefined) throw startsOnHold(hold)
+  await fillSlots(world, run.tenant).catch(later)
+  const head = await world.runs.head(run, []).catch(later)
+  return { ...made, queued: head === undefined || head.queued === true }
 }
 
 /** Never fails: what it could not give back the sweep finds. Where nothing came of it, somebody else may try right now. */

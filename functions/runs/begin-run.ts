@@ -3,15 +3,17 @@ import type { Dag } from '../../shared/dag/dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import { unknownPersonMessage } from '../../shared/runs/approval.ts'
 import { newRunId, runIdOfIdempotencyKey, runIdOfKey } from '../../shared/runs/ids.ts'
+import { joinLabels, LABEL_LIMITS, type Labels } from '../../shared/runs/labels.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import { sha256 } from '../../shared/text/hash.ts'
 import { canonicalJson } from '../../shared/text/json.ts'
 import type { World } from '../../shared/world.ts'
+import { requireSpendingLeft } from '../provider-spending.ts'
 import { admitRun, refuseHeld } from './admit-run.ts'
 import { createRun, type RunOrder } from './create-run.ts'
 import { linkLineage } from './lineage.ts'
 
-type EnterWorld = Pick<World, 'runs' | 'objects' | 'outbox' | 'clock' | 'ids' | 'log' | 'settings'>
+type EnterWorld = Pick<World, 'runs' | 'objects' | 'outbox' | 'clock' | 'ids' | 'log' | 'settings' | 'spending'>
 
 /** A request for a root run, checked: what it runs, and what makes a repeat of it the same request. */
 export interface RunRequest
@@ -31,7 +33,11 @@ export interface RunRequest
     | 'caps'
     | 'research'
     | 'pivots'
+    | 'follows'
     | 'goal'
+    | 'turn'
+    | 'priority'
+    | 'labels'
   > {
   /** As a function: made only for a run that is let in. */
   readonly machine: string | (() => Promise<string>)
@@ -67,7 +73,8 @@ export async function beginRun(
   request: RunRequest,
   launch: (run: RunKey) => Promise<void>,
 ): Promise<BegunRun> {
-  const { route: _, key, of_anybody: __, body, options: wanted, machine, ...order } = request
+  const { route: _, key, of_anybody: __, body, options: wanted, machine, ...given } = request
+  const order = { ...given, labels: startLabels(world, given) }
   const run = { tenant: principal.tenant, run_id: runIdFor(world, principal, request) }
   requireToldStarter(world, principal, order.dag)
   const starter = principalName(principal)
@@ -81,8 +88,9 @@ export async function beginRun(
   }
   await refuseHeld(world, run.tenant)
   const there = key === undefined ? undefined : await madeBefore(world, run)
+  if (there === undefined) await requireSpendingLeft(world, { tenant: run.tenant, dag: order.dag.name })
   const admitted =
-    there !== undefined ? { meta: there, created: false, queued: false } : await admitRun(world, run, make)
+    there !== undefined ? { meta: there, created: false, queued: false } : await admitRun(world, run, make, order)
   const { created, queued, meta } = admitted
   if (meta.body_hash !== body_hash) throw keyReused(run.run_id)
   if (created) world.log.info('run started', { run_id: run.run_id, dag_name: meta.dag_name, starter, queued })
@@ -100,6 +108,18 @@ export async function beginRun(
     blocks: meta.blocks,
     edges: edgesOf(order.dag),
   }
+}
+
+/** Those of the place, of the document and of the request. Fault InvalidInput too_many_labels. */
+function startLabels(
+  { settings }: Pick<World, 'settings'>,
+  { dag, labels }: Pick<RunRequest, 'dag' | 'labels'>,
+): Labels {
+  const all = joinLabels(settings.labels, dag.labels, labels)
+  const count = Object.keys(all).length
+  if (count <= LABEL_LIMITS.labels) return all
+  const message = `Cannot start DAG "${dag.name}": with those of the place and of the document the run has ${count} labels, and at most ${LABEL_LIMITS.labels} are allowed. Leave some out.`
+  throw new Fault('InvalidInput', 'too_many_labels', message, { status: 422, facts: { count } })
 }
 
 /** Who may not decide because they started the run must be known as a person. */

@@ -3,10 +3,12 @@ import { scriptRef, versionsOfDag } from '../../shared/gates/project-gates.ts'
 import { type Caps, runCaps, smallestCaps } from '../../shared/runs/caps.ts'
 import type { EventData } from '../../shared/runs/event.ts'
 import { earlierTime, OUTBOX_GRACE_MS } from '../../shared/runs/head.ts'
+import type { Labels } from '../../shared/runs/labels.ts'
 import type { Meta, NewRun, ParentLink, RunKey } from '../../shared/runs/run-store.ts'
+import { wordsOf } from '../../shared/runs/words.ts'
 import { sha256 } from '../../shared/text/hash.ts'
 import { canonicalJson, type Json } from '../../shared/text/json.ts'
-import { endpointEntries } from '../../shared/webhooks/endpoint-deliveries.ts'
+import { endpointEntries, toldEndpoints } from '../../shared/webhooks/endpoint-deliveries.ts'
 import type { World } from '../../shared/world.ts'
 import { openCountedStorage } from '../record/storage-quota.ts'
 
@@ -49,14 +51,21 @@ export interface RunOrder {
   readonly iterates?: NonNullable<Meta['iterates']>
   /** The run whose goal it tries again. */
   readonly pivots?: NonNullable<Meta['pivots']>
+  /** The run whose end or event fired the trigger that starts it. */
+  readonly follows?: NonNullable<Meta['follows']> | undefined
   /** What its completion is judged by. */
   readonly goal?: NonNullable<Meta['goal']>
-  /** It waits for a slot among the active runs: it owes no start yet. */
+  /** It waits for a slot among the active runs, or its turn: it owes no start yet. */
   readonly queued?: boolean
+  /** Runs of its key take turns. */
+  readonly turn?: Meta['turn'] | undefined
+  readonly priority?: number | undefined
   /** The block that waits for this run, its task token, and the deadline this run may not outlive. */
   readonly parent?: { readonly link: ParentLink; readonly token: string; readonly deadline_at: string }
   /** Besides those of policy and document: of a child what its parent has reserved for it. */
   readonly caps?: Caps
+  /** All it begins with. */
+  readonly labels?: Labels
   /** It answers a question: the object of what was asked. */
   readonly research?: { readonly intent_ref: string; readonly inputs_hash: string }
 }
@@ -88,20 +97,36 @@ export async function createRun(
     overrides,
     options,
     blocks: dag.blocks.length,
+    ...waitsOf(order),
     ...(parent === undefined ? {} : { parent: parent.link }),
     ...linksOf(order),
     ...(order.edited === undefined ? {} : { edited: order.edited }),
     ...(order.children === undefined ? {} : { children: order.children }),
     ...(order.given === undefined ? {} : { given: order.given }),
     ...(order.goal === undefined ? {} : { goal: order.goal }),
+    ...foundBy(order),
     ...(research === undefined ? {} : { kind: 'research', intent_ref: research.intent_ref }),
     ...(world.settings.audit.anchor === 'none' ? {} : { anchor: world.settings.audit.anchor }),
   }
   const token = parent === undefined ? {} : { parent_token: parent.token }
   const caps = smallestCaps(runCaps(world.settings.safety, dag.budget), order.caps ?? {})
-  const told = endpointEntries(world.settings.webhooks, meta)
+  const told = endpointEntries(toldEndpoints(world.settings), meta)
   const made = newRun(meta, context, caps, { deadline_at: deadlineOf(order, now), now, told })
-  return counted.runs.create({ ...(order.queued === true ? inQueue(made) : made), ...token })
+  const words = searchedWords(dag, context)
+  return counted.runs.create({ ...(order.queued === true ? inQueue(made) : made), ...token, ...words })
+}
+
+/** Its labels, and whether words of its outputs find it. */
+function foundBy({ labels = {}, dag }: RunOrder): Pick<Meta, 'labels' | 'searched'> {
+  return {
+    ...(Object.keys(labels).length > 0 && { labels }),
+    ...((dag.searched?.outputs.length ?? 0) > 0 && { searched: true }),
+  }
+}
+
+function searchedWords({ searched }: Dag, context: NewRun['context']): Pick<NewRun, 'words'> {
+  const values = searched?.inputs.flatMap((name) => (Object.hasOwn(context, name) ? [context[name] ?? null] : [])) ?? []
+  return values.length === 0 ? {} : { words: wordsOf(values) }
 }
 
 /** What its gates run by is the run's own from here on, and as old as its document. */
@@ -125,15 +150,20 @@ export async function keptScripts(
   return scripts
 }
 
-function linksOf(order: RunOrder): Pick<Meta, 'continues' | 'retry_of' | 'root' | 'iterates' | 'pivots'> {
-  const { continues, retry_of, root, iterates, pivots } = order
+function linksOf(order: RunOrder): Pick<Meta, 'continues' | 'retry_of' | 'root' | 'iterates' | 'pivots' | 'follows'> {
+  const { continues, retry_of, root, iterates, pivots, follows } = order
   return {
     ...(continues === undefined ? {} : { continues }),
     ...(retry_of === undefined ? {} : { retry_of }),
     ...(root === undefined ? {} : { root }),
     ...(iterates === undefined ? {} : { iterates }),
     ...(pivots === undefined ? {} : { pivots }),
+    ...(follows === undefined ? {} : { follows }),
   }
+}
+
+function waitsOf({ turn, priority = 0 }: RunOrder): Pick<Meta, 'turn' | 'priority'> {
+  return { ...(turn === undefined ? {} : { turn }), ...(priority === 0 ? {} : { priority }) }
 }
 
 function deadlineOf({ options, parent }: RunOrder, now: number): string {
@@ -143,7 +173,7 @@ function deadlineOf({ options, parent }: RunOrder, now: number): string {
 interface Bounds {
   readonly deadline_at: string
   readonly now: number
-  /** The webhooks that are told of this run. */
+  /** The webhooks and buses that are told of this run. */
   readonly told: NewRun['outbox']
 }
 
@@ -172,6 +202,7 @@ function newRun(meta: Meta, context: NewRun['context'], caps: Caps, { deadline_a
         ...(parent && { parent }),
         ...linkNames(meta),
         ...changeNames(meta),
+        ...labelNames(meta),
         ...(goal && { goal: goalNames(goal) }),
       },
     },
@@ -179,12 +210,13 @@ function newRun(meta: Meta, context: NewRun['context'], caps: Caps, { deadline_a
   }
 }
 
-function linkNames({ continues, retry_of, iterates, pivots }: Meta): Partial<EventData<'run:started'>> {
+function linkNames({ continues, retry_of, iterates, pivots, follows }: Meta): Partial<EventData<'run:started'>> {
   return {
     ...(continues !== undefined && { continues }),
     ...(retry_of && { retry_of: retry_of.run_id }),
     ...(iterates && { iterates: iterates.run_id }),
     ...(pivots && { pivots: pivots.run_id }),
+    ...(follows && { follows: follows.run_id }),
   }
 }
 
@@ -203,6 +235,13 @@ function changeNames({ overrides, edited, given = [] }: Meta): Partial<EventData
     ...(of !== undefined &&
       dag_hash !== undefined && { edited: { of, dag_hash, blocks: fewNames([...changed, ...added, ...removed]) } }),
   }
+}
+
+/** As many as an event has room for. */
+function labelNames({ labels }: Meta): Pick<EventData<'run:started'>, 'labels'> {
+  if (labels === undefined) return {}
+  const all = Object.entries(labels).map(([key, value]) => `${key}=${value}`)
+  return { labels: { sha256: sha256(canonicalJson(labels)), count: all.length, first: fewNames(all) } }
 }
 
 const NAMES_BYTES = 200

@@ -1,9 +1,8 @@
 import { dueReminderOrEscalation, nextReminderOrEscalation } from '../../shared/runs/approval-reminders.ts'
-import type { NewEvent, RunEvent } from '../../shared/runs/event.ts'
+import type { NewEvent } from '../../shared/runs/event.ts'
 import {
   type Head,
   type HeadApproval,
-  isPaused,
   type NotifyAbout,
   OUTBOX_GRACE_MS,
   type OutboxEntry,
@@ -13,6 +12,7 @@ import { ordinal, PHASE } from '../../shared/runs/lane.ts'
 import type { Append, RunKey } from '../../shared/runs/run-store.ts'
 import type { ApprovalItem } from '../../shared/runs/run-store-items.ts'
 import type { World } from '../../shared/world.ts'
+import { goOn } from './rest.ts'
 
 type Expiring = Pick<ApprovalItem, 'id' | 'block' | 'block_id' | 'on_timeout'>
 type ExpireWorld = Pick<World, 'runs' | 'clock' | 'outbox' | 'settings'>
@@ -63,7 +63,7 @@ async function expiryAppend(
       ...notifyEntry(world, run, at, 'expired', id),
     ],
     check_at: new Date(now + OUTBOX_GRACE_MS).toISOString(),
-    ...(await deadlineAfterPause(world, run, head, now)),
+    ...(await goOn(world, run, head, now)),
   }
 }
 
@@ -128,48 +128,6 @@ function tellingEvent(
   const n = told + 1 - Number(escalated === true)
   return { type: 'approval:reminded', block_id, data: { approval_id, n } }
 }
-
-const PAGE = 50
-
-/**
- * The run's deadline stands still while everything waits: the decision, the expiry or the wake that ends the pause gives
- * it back in its own update (docs/architecture.md, "Questions to people"). `head` with every lane, as read before that
- * update.
- */
-export async function deadlineAfterPause(
-  world: Pick<World, 'runs'>,
-  run: RunKey,
-  head: Head,
-  now: number,
-): Promise<{ readonly deadline_at?: string }> {
-  if (!isPaused(head)) return {}
-  const since = await pausedSince(world, run, head.seq)
-  const paused = since === undefined ? 0 : Math.max(0, now - Date.parse(since))
-  return { deadline_at: new Date(Date.parse(head.deadline_at) + paused).toISOString() }
-}
-
-/** The newest event before which something still went on by itself. */
-async function pausedSince({ runs }: Pick<World, 'runs'>, run: RunKey, seq: number): Promise<string | undefined> {
-  for (let end = seq; end > 0; end -= PAGE) {
-    const start = Math.max(0, end - PAGE)
-    const last = (await runs.events(run, start, end - start)).findLast((event) => !isOfPause(event))
-    if (last !== undefined) return last.at
-  }
-  return undefined
-}
-
-/** A context that is changed, a reminder or a vote that is not the last does not end a pause. */
-function isOfPause({ type, data }: RunEvent): boolean {
-  if (type === 'approval:decided') return data.decision !== 'reject' && data.have < data.need
-  return OF_PAUSE.has(type)
-}
-
-const OF_PAUSE: ReadonlySet<string> = new Set([
-  'context:patched',
-  'approval:reminded',
-  'approval:escalated',
-  'block:match_failed',
-])
 
 /** The message owed with an update: none where Slack is not configured for the tenant. One cause a moment: `at` makes the id unique. */
 export function notifyEntry(

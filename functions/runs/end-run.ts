@@ -33,7 +33,7 @@ const TERMINAL = {
 
 /**
  * The one path to a terminal run: ONE update writes the state, its event and what it owes: the stop of its execution
- * and of its child runs, the answer to the block that waits for it, else its slot among the active runs, and the word to
+ * and of its child runs, the answer to the block that waits for it, else its slot among the active runs, its turn, and the word to
  * the people it asked something. Dispatches in
  * flight see the STOP item. A run that has ended already refuses.
  */
@@ -57,7 +57,12 @@ export async function endRun(
   }
   // Also where nothing was asked when HEAD was read: a question may come before the end does.
   const told = notifyEntry(world, run, at, 'run_ended')
-  const outbox = [...owedBy(meta, ending, at), ...told, ...anchorOwed(world, at)]
+  const outbox = [
+    ...owedBy(meta, ending, at),
+    ...told,
+    ...anchorOwed(world, at),
+    ...triggersTold(world, meta, state, at),
+  ]
   const done = await world.runs.append({
     run,
     lane: 'run',
@@ -96,11 +101,29 @@ function anchorOwed({ settings }: Pick<World, 'settings'>, at: string): readonly
   return settings.audit.anchor === 'none' ? [] : [{ id: 'anchor', at, kind: 'anchor' }]
 }
 
+/**
+ * Triggers of other documents wait for it. A child run is a part of its parent, one that was iterated goes on in another,
+ * and a document of one's own is not the deployed one of its name.
+ */
+function triggersTold(
+  { settings }: Pick<World, 'settings'>,
+  meta: Meta | undefined,
+  state: Ending['state'],
+  at: string,
+): readonly OutboxEntry[] {
+  const { told_ends = [], triggers } = settings
+  if (meta === undefined || meta.tenant !== triggers.tenant || state === 'iterated') return []
+  if (meta.parent !== undefined || meta.edited !== undefined) return []
+  const isTold = told_ends === 'all' || told_ends.includes(meta.dag_name)
+  return isTold ? [{ id: 'triggers', at, kind: 'tell_triggers' }] : []
+}
+
 function owedBy(meta: Meta | undefined, { stop, code }: Ending, at: string): readonly OutboxEntry[] {
   const entries: OutboxEntry[] = []
   if (stop) entries.push({ id: 'stop', at, kind: 'stop_execution', cause: code })
   if (meta?.parent !== undefined) entries.push({ id: 'answer', at, kind: 'answer_parent' })
-  else entries.push({ id: 'release', at, kind: 'release_lease' })
+  if (meta?.parent === undefined || meta.turn !== undefined) entries.push({ id: 'release', at, kind: 'release_lease' })
+  if (meta?.searched === true) entries.push({ id: 'words', at, kind: 'list_words' })
   return entries
 }
 
@@ -113,15 +136,17 @@ export async function endIfOverdue({
   world,
   run,
   head,
+  isChild = false,
 }: {
   readonly world: Pick<World, 'runs' | 'outbox' | 'clock' | 'settings'>
   readonly run: RunKey
   readonly head: Head
+  readonly isChild?: boolean
 }): Promise<boolean> {
-  if (head.state !== 'running' || !isOver(head, world.clock.now())) return false
+  if (head.state !== 'running' || !isOver(head, world.clock.now(), isChild)) return false
   // Read again: the end of a pause moves the deadline.
   const whole = await world.runs.head(run)
-  if (whole === undefined || !(await isOverdue(world, run, whole))) return false
+  if (whole === undefined || !(await isOverdue(world, run, whole, isChild))) return false
   const reason = `the run's deadline ${whole.deadline_at} has passed`
   const ended = await endRun(world, run, { state: 'cancelled', code: 'max_run_duration_exceeded', reason, stop: true })
   return ended.ok
@@ -139,18 +164,23 @@ export async function deadlineStandsStill(
 }
 
 /** `head` with every lane. Children have children: their depth is limited. */
-async function isOverdue(world: Pick<World, 'runs' | 'clock'>, { tenant }: RunKey, head: Head): Promise<boolean> {
-  if (!isOver(head, world.clock.now()) || isPaused(head)) return false
+async function isOverdue(
+  world: Pick<World, 'runs' | 'clock'>,
+  { tenant }: RunKey,
+  head: Head,
+  isChild = false,
+): Promise<boolean> {
+  if (!isOver(head, world.clock.now(), isChild) || isPaused(head)) return false
   for (const run_id of unfinishedChildIds(head)) {
     const child = await world.runs.head({ tenant, run_id })
-    if (child !== undefined && !(await isOverdue(world, { tenant, run_id }, child))) return false
+    if (child !== undefined && !(await isOverdue(world, { tenant, run_id }, child, true))) return false
   }
   return true
 }
 
-/** The deadline of a queued run counts from its release. */
-function isOver({ deadline_at, queued }: Head, now: number): boolean {
-  return queued !== true && Date.parse(deadline_at) <= now
+/** The deadline of a queued run counts from its release; that of a child, which somebody waits for, does not stand still. */
+function isOver({ deadline_at, queued }: Head, now: number, isChild = false): boolean {
+  return (isChild || queued !== true) && Date.parse(deadline_at) <= now
 }
 
 /** Ids of the child runs whose blocks have no outcome yet. `head` with every lane. */

@@ -1,6 +1,7 @@
 import type { GoalEvaluation } from '../../shared/goals/completion.ts'
 import { pivotFeedback } from '../../shared/goals/pivot-feedback.ts'
 import { runIdOfKey } from '../../shared/runs/ids.ts'
+import { currentLabels } from '../../shared/runs/labels.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import { sha256 } from '../../shared/text/hash.ts'
 import { canonicalJson, type Json } from '../../shared/text/json.ts'
@@ -57,6 +58,9 @@ type PivotedRun = Pick<
   | 'continues'
   | 'pivots'
   | 'goal'
+  | 'turn'
+  | 'priority'
+  | 'labels'
 >
 
 function pivotKey({ tenant, run_id }: RunKey): RunKey {
@@ -75,7 +79,7 @@ export async function preparePivotRun(
   words?: string,
 ): Promise<PivotedRun> {
   const { dag, meta } = old
-  const { dag_hash, machine, options, continues, edited, children } = meta
+  const { dag_hash, machine, options, continues, edited, children, turn, priority } = meta
   const { context, earlier, overrides } = await retriedValues(world, run, { run, old, dag })
   const { task, ...others } = context
   // A document that moves a task moves it again, from where it was found.
@@ -90,9 +94,12 @@ export async function preparePivotRun(
     context: { ...others, ...(found === undefined ? {} : { task: found }), feedback: text, suggestions },
     pivots: { run_id: run.run_id, feedback_ref: ref },
     root: meta.root ?? run.run_id,
+    labels: currentLabels(meta, (await world.runs.head(run, [])) ?? {}),
     ...(edited === undefined ? {} : { edited }),
     ...(children === undefined ? {} : { children }),
     ...given,
+    turn,
+    priority,
     ...(continues === undefined ? {} : { continues }),
     ...(goal === undefined ? {} : { goal }),
   }

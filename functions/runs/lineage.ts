@@ -1,7 +1,9 @@
 import type { RunEvent } from '../../shared/runs/event.ts'
+import { slotRank } from '../../shared/runs/key-queue.ts'
 import type { Meta, RunKey, RunLink } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { endRun } from './end-run.ts'
+import { comeToTurn, hasTurn } from './key-turns.ts'
 
 /** Notes a linked run with the runs of its lineage; repeated, it stays as it was noted first. */
 export async function linkLineage({ runs }: Pick<World, 'runs'>, meta: Meta): Promise<void> {
@@ -26,14 +28,15 @@ type SuccessorWorld = Pick<World, 'runs' | 'outbox' | 'clock' | 'settings'>
  * another approval was faster). Safe to repeat; until it is done, the run sleeps.
  */
 export async function admitSuccessor(world: SuccessorWorld, meta: Meta): Promise<void> {
-  const { tenant, run_id, created_at: at, iterates } = meta
+  const { tenant, run_id, created_at: at, iterates, priority } = meta
   const before = predecessorOf(meta)
   if (before === undefined) return
   const verdict = await successorVerdict(world, { tenant, run_id: before }, run_id)
   if (verdict === 'waits') return
   if (verdict === 'next') {
     await linkLineage(world, meta)
-    await world.runs.enqueue({ tenant, run_id, at })
+    if (hasTurn(meta)) await comeToTurn(world, meta)
+    else await world.runs.enqueue({ tenant, run_id, at: slotRank(at, priority) })
     return
   }
   const reason = `run ${before} ended otherwise before this one took its place`

@@ -1,5 +1,5 @@
 import { RESEARCH_DAG, researchMachine } from '../../shared/compile/research-machine.ts'
-import { pinIntent, type Question } from '../../shared/research/payloads/intent.ts'
+import { type AskedIntent, pinIntent, type Question } from '../../shared/research/payloads/intent.ts'
 import { sha256 } from '../../shared/text/hash.ts'
 import { canonicalJson } from '../../shared/text/json.ts'
 import type { World } from '../../shared/world.ts'
@@ -24,9 +24,9 @@ export async function prepareResearchRun(
   world: Pick<World, 'objects' | 'machine'>,
   tenant: string,
   question: Question,
-  parent_loop: string | undefined,
+  beside: Omit<AskedIntent, 'intent'>,
 ): Promise<ResearchOrder> {
-  const { asked, text, hash } = pinIntent(question, parent_loop)
+  const { asked, text, hash } = pinIntent(question, beside)
   const { ref } = await world.objects.put(tenant, Buffer.from(text))
   const machine = researchMachine()
   return {

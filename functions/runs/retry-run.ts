@@ -12,6 +12,7 @@ import { targetInputs } from '../../shared/goals/bind-contract.ts'
 import { runInputsRead } from '../../shared/runs/block-inputs.ts'
 import { blockOutcome, type Head } from '../../shared/runs/head.ts'
 import { runApiPaths } from '../../shared/runs/ids.ts'
+import { currentLabels, joinLabels } from '../../shared/runs/labels.ts'
 import type { KeptTurns, RunGoal, RunKey } from '../../shared/runs/run-store.ts'
 import { turnItem } from '../../shared/runs/turns-and-calls.ts'
 import { canonicalJson, type Json } from '../../shared/text/json.ts'
@@ -51,7 +52,7 @@ export const handler = changeHandler({
   },
 })
 
-type RetryWorld = DocumentWorld & Pick<World, 'runs' | 'objects' | 'machine' | 'documents' | 'mcp'>
+type RetryWorld = DocumentWorld & Pick<World, 'runs' | 'objects' | 'machine' | 'documents' | 'mcp' | 'isolate'>
 
 /** A retry, checked, and which results it will most likely take over. */
 interface RetryOrder {
@@ -77,6 +78,7 @@ async function orderRetry(
   const { dag_hash, scripts } = bound
   requireAuthor(world.settings, principal, [
     ...changesFromRetriedRun(old, dag_hash, world.settings),
+    ...(await undeployedAgain(world, run.tenant, bound)),
     ...authoredParts(body, bound.dag),
   ])
   // Those of the run stay frozen as they are; an edited document has its tools of today. Whoever may not retry asks no server.
@@ -89,7 +91,7 @@ async function orderRetry(
   const kept = await keptContract(world, old, body)
   const given = { inputs: body.inputs, context: body.context, overrides, goal_contract: kept }
   const made = MADE_KEYS
-  const { context, goal } = await prepareStartValues(world, run.tenant, dag, given, values.earlier, {
+  const { context, goal, turn } = await prepareStartValues(world, run.tenant, dag, given, values.earlier, {
     ...documents,
     made,
   })
@@ -110,13 +112,23 @@ async function orderRetry(
       ...told,
       ...(await editedOf(world, run, old, bound)),
       options: { ...options, ...body.options },
+      labels: joinLabels(currentLabels(old.meta, head), body.labels),
       retry_of: { run_id: run.run_id, again, ...transcript },
       root: old.meta.root ?? run.run_id,
       ...(continues === undefined ? {} : { continues }),
+      ...(turn === undefined ? {} : { turn }),
+      priority: body.priority,
       ...goalOf(goal, kept === undefined ? undefined : old.meta.goal),
     },
     reused_expected: expectedReuse(past, { dag, context, overrides, again }),
   }
+}
+
+/** Where deployments alone make machines, that of a document which is not deployed (any more) cannot be made again. */
+async function undeployedAgain(world: RetryWorld, tenant: string, { dag, dag_hash }: BoundDocument) {
+  if (world.settings.authoring === 'open') return []
+  const deployed = await deployedDocument(world, tenant, dag.name)
+  return deployed?.dag_hash === dag_hash ? [] : [`a document that is not deployed (any more) ("${dag.name}")`]
 }
 
 /**

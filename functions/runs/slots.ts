@@ -1,8 +1,11 @@
 import { Fault } from '../../shared/errors.ts'
-import { earlierTime, OUTBOX_GRACE_MS } from '../../shared/runs/head.ts'
-import { type Meta, type QueuedRun, type RunKey, runsPool, slotUntil } from '../../shared/runs/run-store.ts'
+import type { Head, Rest } from '../../shared/runs/head.ts'
+import { slotRank } from '../../shared/runs/key-queue.ts'
+import { MAX_LEASES, type Meta, type QueuedRun, type RunKey, runsPool, slotUntil } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
+import { comeToTurn, hasTurn, leaveTurn, letBegin } from './key-turns.ts'
 import { admitSuccessor } from './lineage.ts'
+import { giveSlot, takeSlotAgain } from './rest.ts'
 
 type TakingWorld = Pick<World, 'runs' | 'clock' | 'settings'>
 
@@ -16,10 +19,12 @@ const RETRY_AFTER_MS = 30_000
  */
 export async function takeSlot(world: TakingWorld, run: RunKey): Promise<string | undefined> {
   const { max_runs, queue } = world.settings.safety
-  if (queue && (await world.runs.queued(run.tenant, 1)).length > 0) return undefined
-  const taken = await leaseUntil(world, run)
+  // Without `queue` too: runs that rested may want to go on.
+  const isFirst = (await world.runs.queued(run.tenant, 1)).length === 0
+  if (queue && !isFirst) return undefined
+  const taken = isFirst ? await leaseUntil(world, run) : undefined
   if (taken !== undefined) return taken
-  const again = (await dropDeadSlots(world, run.tenant)) > 0 ? await leaseUntil(world, run) : undefined
+  const again = (await dropDeadSlots(world, run.tenant)) > 0 && isFirst ? await leaseUntil(world, run) : undefined
   if (again !== undefined || queue) return again
   const active = Object.keys(await world.runs.leases(runsPool(run.tenant))).length
   const message = `Cannot start: ${active} runs are active, and the safety policy allows ${max_runs} at once (max_runs). Try again when one has ended, stop one with \`sluice run stop\`, or set safety.queue to let starts wait.`
@@ -40,21 +45,26 @@ type FillWorld = Pick<World, 'runs' | 'outbox' | 'clock' | 'settings'>
 const PAGE = 20
 
 /**
- * Gives free slots to queued runs, oldest first, until there is none left; nothing while starts are on hold. Safe to
- * call at any time and by several at once: the lease is taken first, and HEAD says who released the run.
+ * Gives free slots to queued runs, oldest first, until there is none left; while starts are on hold only to those that
+ * rested and want to go on. Safe to call at any time and by several at once: the lease is taken first, and HEAD says who
+ * released the run.
  */
 export async function fillSlots(world: FillWorld, tenant: string): Promise<number> {
   let released = 0
   for (;;) {
-    const waiting = await world.runs.queued(tenant, PAGE)
-    if (waiting.length === 0 || (await world.runs.startHold(tenant)) !== undefined) return released
+    const isHeld = (await world.runs.startHold(tenant)) !== undefined
+    // Those that rested may stand behind any number of starts.
+    const waiting = await world.runs.queued(tenant, isHeld ? MAX_LEASES : PAGE)
+    if (waiting.length === 0) return released
     const held = await world.runs.leases(runsPool(tenant))
     // Who died between the lease and the release left the first of these; a slot must not lie idle for them.
     const order = waiting.toSorted((a, b) => Number(b.run_id in held) - Number(a.run_id in held))
     for (const one of order) {
-      if (!(await takeLease(world, one))) return released
-      if (await releaseQueued(world, one)) released += 1
+      const isReleased = await release(world, one, isHeld)
+      if (isReleased === undefined) return released
+      released += Number(isReleased)
     }
+    if (isHeld) return released
   }
 }
 
@@ -62,24 +72,50 @@ function takeLease({ runs, clock, settings }: FillWorld, { tenant, run_id }: Run
   return runs.takeLease(runsPool(tenant), run_id, slotUntil(clock.now()), settings.safety.max_runs)
 }
 
-/** From here on the run owes its start; whoever released it before, or ended it, keeps what is recorded. */
-async function releaseQueued(world: FillWorld, queued: QueuedRun): Promise<boolean> {
-  const { runs, clock, settings } = world
+/** Whether it goes on, or starts, from here; undefined, here and below: no slot is free. */
+async function release(world: FillWorld, queued: QueuedRun, isHeld: boolean): Promise<boolean | undefined> {
   const { at: _, ...run } = queued
-  const meta = await runs.meta(run)
-  const now = clock.now()
-  const at = new Date(now).toISOString()
-  const seconds = meta?.options.deadline_sec ?? settings.safety.max_run_sec
-  const deadline_at = new Date(now + seconds * 1_000).toISOString()
-  const check_at = earlierTime(deadline_at, new Date(now + OUTBOX_GRACE_MS).toISOString())
-  const released = await runs.releaseQueued(run, { at, deadline_at, check_at })
-  if (!released) await leaveUnneeded(world, run)
-  await runs.dequeue(queued)
-  if (released) await world.outbox.nudge(run)
-  return released
+  const head = await world.runs.head(run, [])
+  if (head?.state === 'running' && head.resting !== undefined) return letGoOn(world, queued, head, head.resting)
+  return isHeld ? false : letStart(world, queued)
 }
 
-/** The slot taken for a run that has ended, or was never there; one that is active took it long ago. */
+async function letStart(world: FillWorld, queued: QueuedRun): Promise<boolean | undefined> {
+  const { at: _, ...run } = queued
+  return (await takeLease(world, run)) ? releaseQueued(world, queued) : undefined
+}
+
+/** One that rested. Its rank in the queue is when it wanted to go on: another is of an earlier rest. */
+async function letGoOn(world: FillWorld, queued: QueuedRun, head: Head, rest: Rest): Promise<boolean | undefined> {
+  const { at, ...run } = queued
+  if (rest.wants_at !== at) {
+    await world.runs.dequeue(queued)
+    return false
+  }
+  if (!(await takeSlotAgain(world, run, rest))) return undefined
+  const isGiven = await giveSlot(world, run, head)
+  if (!isGiven) await leaveUnneeded(world, run)
+  await world.runs.dequeue(queued)
+  if (isGiven) await world.outbox.nudge(run)
+  return isGiven
+}
+
+/**
+ * One that lacks its turn keeps the slot until that has come: whoever comes with a slot then would have to wait for one that
+ * has none.
+ */
+async function releaseQueued(world: FillWorld, queued: QueuedRun): Promise<boolean> {
+  const { at: _, ...run } = queued
+  const is = await letBegin(world, run)
+  if (is === 'gone') await leaveUnneeded(world, run)
+  await world.runs.dequeue(queued)
+  // Its turn may have come in between, and it would be in no queue.
+  const meta = is === 'waits' ? await world.runs.meta(run) : undefined
+  if (hasTurn(meta)) await comeToTurn(world, meta)
+  return is === 'began'
+}
+
+/** The slot taken for a run that has ended, or was never there; one that is active took it long ago, or another took it to go on. */
 async function leaveUnneeded({ runs }: FillWorld, run: RunKey): Promise<void> {
   const head = await runs.head(run, [])
   if (head?.state !== 'running') await runs.dropLease(runsPool(run.tenant), run.run_id)
@@ -156,6 +192,8 @@ async function judgeSlots(
 
 async function judge({ runs, clock }: SlotWorld, { run, until }: HeldSlot) {
   const head = await runs.head(run, [])
+  if (head?.state === 'running' && head.resting !== undefined)
+    return judgeResting({ runs, clock }, run, until, head.resting)
   if (head?.state === 'running') return { run, verdict: 'live' }
   if (head === undefined && Date.parse(until) > clock.now()) return { run, verdict: 'starting' }
   // With its end where nothing is known: a start that took it again since keeps it.
@@ -163,17 +201,31 @@ async function judge({ runs, clock }: SlotWorld, { run, until }: HeldSlot) {
   return { run, verdict: 'dropped' }
 }
 
+/** Of a run that rests: what it held before, or was taken for it to go on and is over, since whoever took it died. */
+async function judgeResting({ runs, clock }: SlotWorld, run: RunKey, until: string, { since }: Rest) {
+  const isBefore = until <= slotUntil(Date.parse(since))
+  if (!isBefore && Date.parse(until) > clock.now()) return { run, verdict: 'starting' } as const
+  await runs.dropLease(runsPool(run.tenant), run.run_id, until)
+  return { run, verdict: 'dropped' } as const
+}
+
 type LeaveWorld = Pick<World, 'runs' | 'outbox' | 'clock' | 'settings'>
 
 /**
- * An ended run gives back its slot among the active ones, or the one in the queue; who waits longest takes it. The run
+ * An ended run gives back its slot among the active ones, or the one in the queue, and its turn; who waits longest takes it. The run
  * that was made to come after it stands in the queue from now on.
  */
 export async function releaseSlot(world: LeaveWorld, run: RunKey): Promise<void> {
   const { runs } = world
-  await runs.dropLease(runsPool(run.tenant), run.run_id)
   const [head, meta] = await Promise.all([runs.head(run, []), runs.meta(run)])
-  if (head?.queued === true && meta !== undefined) await runs.dequeue({ ...run, at: meta.created_at })
+  // A child has no slot of its own.
+  if (meta?.parent === undefined) await runs.dropLease(runsPool(run.tenant), run.run_id)
+  if (hasTurn(meta)) await leaveTurn(world, meta)
+  else if (head?.queued === true && meta !== undefined) {
+    await runs.dequeue({ ...run, at: slotRank(meta.created_at, meta.priority) })
+  }
+  const { wants_at } = head?.resting ?? {}
+  if (wants_at !== undefined) await runs.dequeue({ ...run, at: wants_at })
   const next = head !== undefined && NAMING.has(head.state) ? await nextRun(world, run, head.seq) : undefined
   if (next !== undefined) await admitSuccessor(world, next)
   await fillSlots(world, run.tenant)

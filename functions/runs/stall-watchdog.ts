@@ -21,7 +21,9 @@ const CONFIRM_MS = 2_000
  * be looked at for that, milliseconds since 1970; undefined while a person, the queue or a child run is waited for.
  */
 export async function endIfStalled(world: StallWorld, run: RunKey, head: Head): Promise<number | undefined> {
-  if (head.state !== 'running' || head.queued === true || isWaiting(head)) return undefined
+  if (head.state !== 'running' || head.queued === true || head.resting !== undefined || isWaiting(head)) {
+    return undefined
+  }
   const { clock, settings } = world
   const stall_ms = settings.safety.stall_sec * 1_000
   const seen = await lastEventAt(world, run, head.seq)

@@ -5,7 +5,7 @@ import { compileDag } from '../../shared/compile/compile-dag.ts'
 import { Fault } from '../../shared/errors.ts'
 import { runApiPaths } from '../../shared/runs/ids.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
-import { wantsEvent } from '../../shared/webhooks/endpoint-deliveries.ts'
+import { toldEndpoints, wantsEvent } from '../../shared/webhooks/endpoint-deliveries.ts'
 import type { World } from '../../shared/world.ts'
 import { functionHandler, type HostContext } from '../handler.ts'
 import { changeHandler } from '../http-handler.ts'
@@ -15,14 +15,12 @@ import { writeLoopEntity } from '../research/stored-chain.ts'
 import { endIfHeld } from './admit-run.ts'
 import { authoredParts, carriedParts, requireAuthor } from './authoring.ts'
 import { type BegunRun, beginRun, type RunRequest } from './begin-run.ts'
-import { childDocuments } from './child-documents.ts'
-import { givenContext, requestKeys } from './context.ts'
+import { requestKeys } from './context.ts'
 import { type ContinuedRun, readContinuedRun, takeArtifacts } from './continued-run.ts'
 import { compareWithDeployed, readDocument } from './documents.ts'
 import { endRun } from './end-run.ts'
 import { linkLineage } from './lineage.ts'
-import { pinTools } from './pin-tools.ts'
-import { prepareStartValues } from './start-values.ts'
+import { type PrepareWorld, prepareRun } from './prepare-run.ts'
 import { endUnawaitedChild, isAwaited } from './stop-children.ts'
 
 /**
@@ -65,24 +63,7 @@ const invoked = functionHandler({
   },
 })
 
-type StartWorld = Pick<
-  World,
-  | 'runs'
-  | 'objects'
-  | 'graph'
-  | 'machine'
-  | 'outbox'
-  | 'documents'
-  | 'modules'
-  | 'providers'
-  | 'isolate'
-  | 'steps'
-  | 'mcp'
-  | 'clock'
-  | 'ids'
-  | 'log'
-  | 'settings'
->
+type StartWorld = PrepareWorld & Pick<World, 'graph' | 'machine' | 'outbox' | 'clock' | 'ids' | 'log' | 'spending'>
 
 /** Starts a run: document -> check -> compile -> goal frozen -> place, machine, HEAD and META if absent -> execution. */
 async function startRun(world: StartWorld, principal: Principal, body: StartRunBody, key?: string): Promise<BegunRun> {
@@ -90,28 +71,21 @@ async function startRun(world: StartWorld, principal: Principal, body: StartRunB
   const { edited, is_deployed } = await compareWithDeployed(world, principal.tenant, body, bound)
   const { dag: unpinned, dag_hash, scripts } = bound
   const document = is_deployed ? [] : [`a document that is not deployed ("${unpinned.name}")`]
-  const { continues, options, overrides = {} } = body
+  const { continues, options, priority, overrides = {} } = body
   const earlier = await readContinuedRun(world, principal, { dag: unpinned, continues })
   const carried = carriedParts(unpinned, earlier, requestKeys(body))
   requireAuthor(world.settings, principal, [...document, ...authoredParts(body, unpinned), ...carried])
-  // Whoever may not start asks no server.
-  const dag = await pinTools(world, principal.tenant, unpinned)
-  const documents = await childDocuments(world, principal.tenant, dag)
-  const values = await prepareStartValues(world, principal.tenant, dag, body, earlier?.values, documents)
-  const beginning = { dag, context: values.context, given: requestKeys(body), before: earlier }
-  const given = await givenContext(world, beginning)
-  const { text, parts } = compileDag(dag)
-  const machine = () => world.machine.ensure(text, dag_hash, parts)
+  const { order: prepared, compiled } = await prepareRun(world, principal.tenant, unpinned, body, earlier)
+  const machine = () => world.machine.ensure(compiled.text, dag_hash, compiled.parts)
   const order = {
-    dag,
+    ...prepared,
     dag_hash,
     scripts,
     machine,
-    ...values,
-    ...documents,
-    ...given,
     overrides,
+    priority,
     ...(edited && { edited }),
+    ...(body.labels && { labels: body.labels }),
     ...linkOf(earlier),
   }
   const request = { ...order, route: 'POST /api/dag/run', key, body, options }
@@ -140,9 +114,12 @@ export async function launchRun(world: LaunchWorld, run: RunKey): Promise<void> 
       await startAwaited(world, run, meta)
   }
   await world.runs.settleOutbox(run, ['start'])
-  const { webhooks } = world.settings
   // Whoever owes nothing else is not nudged by its birth.
-  if (webhooks.some((endpoint) => endpoint.tenant === run.tenant && wantsEvent(endpoint, 'run:started')))
+  if (
+    toldEndpoints(world.settings).some(
+      (endpoint) => endpoint.tenant === run.tenant && wantsEvent(endpoint, 'run:started'),
+    )
+  )
     await world.outbox.nudge(run)
 }
 
@@ -175,7 +152,7 @@ async function startExecution(
   { machine, parent, dag_hash, kind }: Meta,
 ): Promise<void> {
   const input = { v: 1, tenant: run.tenant, run_id: run.run_id } as const
-  const order = { machine, name: run.run_id, input }
+  const order = { machine, name: run.run_id, input, owed: true } as const
   try {
     await world.machine.start(order)
   } catch (error) {

@@ -2,25 +2,27 @@ import type { StartRunBody } from '../../shared/api/start-run-route.ts'
 import { type BypassedQuestion, bypassedQuestions, undeclaredKeys } from '../../shared/approvals/bypassed-questions.ts'
 import type { Dag } from '../../shared/dag/dag.ts'
 import { Fault, type Issue } from '../../shared/errors.ts'
-import { fitsPort, inputDefaults, missingInputs } from '../../shared/runs/block-inputs.ts'
+import { fitsPort, inputDefaults, inputNames, missingInputs } from '../../shared/runs/block-inputs.ts'
 import type { Meta } from '../../shared/runs/run-store.ts'
 import type { Json } from '../../shared/text/json.ts'
 import type { World } from '../../shared/world.ts'
 import { freezeGoal } from '../record/freeze-goal.ts'
 import type { RunOrder } from './create-run.ts'
+import { turnOf } from './key-turns.ts'
 
-/** What a run begins with: its first context, and what it is judged by, whose targets may be among those values. */
+/** What a run begins with: its first context, what it is judged by, whose targets may be among those values, and its queue. */
 export async function prepareStartValues(
-  world: Pick<World, 'objects'>,
+  world: Pick<World, 'objects' | 'isolate'>,
   tenant: string,
   dag: Dag,
   given: StartRunBody,
   earlier?: Readonly<Record<string, Json>>,
   from?: ValuesFrom,
-): Promise<Pick<RunOrder, 'context' | 'goal'>> {
+): Promise<Pick<RunOrder, 'context' | 'goal' | 'turn'>> {
   const context = checkStartValues(dag, given, earlier, from)
   const goal = await freezeGoal(world, tenant, { dag, given: given.goal_contract, values: context })
-  return { context, ...(goal === undefined ? {} : { goal }) }
+  const turn = await turnOf(world, tenant, dag, context)
+  return { context, ...(goal === undefined ? {} : { goal }), ...(turn === undefined ? {} : { turn }) }
 }
 
 const MAX_VALUES_BYTES = 204_800
@@ -74,7 +76,7 @@ function taskIssues({ task_gates }: Dag, { context = {}, inputs = {} }: StartRun
 }
 
 function inputIssues(dag: Dag, inputs: Readonly<Record<string, Json>>): Issue[] {
-  const known = knownNames(dag)
+  const known = inputNames(dag)
   const hint = known.length === 0 ? 'It reads none: use context for free values.' : `It reads ${known.join(', ')}.`
   return Object.entries(inputs).flatMap(([name, value]) => {
     const path = `inputs.${name}`
@@ -147,11 +149,4 @@ export function skippedQuestionFault(what: string, unasked: readonly BypassedQue
   const message = `${what}: ${name} reaches block "${asking}", which asks people, or what is behind it, and block "${runs}" may run when nobody is asked: nobody would see it. Leave it out, or start a document of your own.`
   const code = override === undefined ? 'context_skips_question' : 'override_skips_question'
   return new Fault('InvalidInput', code, message, { status: 422, issues })
-}
-
-function knownNames(dag: Dag): readonly string[] {
-  const ports = dag.blocks.flatMap(({ inputs }) =>
-    Object.entries(inputs).flatMap(([port, { from }]) => (from ? [] : [port])),
-  )
-  return [...new Set([...Object.keys(dag.inputs), ...ports])]
 }

@@ -25,8 +25,9 @@ import type { World } from '../../shared/world.ts'
 import { type Pinned, readPinned } from '../record/pinned-run.ts'
 import { freshItemProjections, readProjections } from '../record/projections.ts'
 import { chargeFor } from '../record/record-events.ts'
-import { deadlineAfterPause, notifyEntry } from './due-approvals.ts'
+import { notifyEntry } from './due-approvals.ts'
 import { endRun } from './end-run.ts'
+import { goOn } from './rest.ts'
 
 /** Cancels a run at once: the terminal state first, then the execution. Conflict run_ended when it is over. */
 export async function stopRun(
@@ -109,7 +110,7 @@ function runEnded({ run_id }: RunKey, id: string, state: string): Fault {
   return new Fault('Conflict', 'run_ended', `Cannot stop block "${id}": run "${run_id}" is already ${state}.`)
 }
 
-type UseWorld = Pick<World, 'runs' | 'objects' | 'clock'>
+type UseWorld = Pick<World, 'runs' | 'objects' | 'clock' | 'settings'>
 
 interface BlockStop {
   readonly run: RunKey
@@ -151,7 +152,7 @@ async function blockStopAppend(world: UseWorld, stop: BlockStop, head: Head): Pr
     ...(block.foreach === undefined && !isActing(block) ? {} : { drop_items: { block: block.index } }),
     ...use.settle,
     ...questionsOf(stop, head, epoch, at),
-    ...(await deadlineAfterPause(world, run, head, now)),
+    ...(await goOn(world, run, head, now)),
     outbox,
     ...(outbox.length === 0 ? {} : { check_at: new Date(now + OUTBOX_GRACE_MS).toISOString() }),
     projection: { block: block.index, ordinal: place, attempt, state: 'cancelled', failure: told },

@@ -1,14 +1,17 @@
 import * as z from 'zod'
 import { type Head, nextCheck } from '../../shared/runs/head.ts'
-import type { RunKey } from '../../shared/runs/run-store.ts'
+import { slotRank } from '../../shared/runs/key-queue.ts'
+import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { functionHandler } from '../handler.ts'
 import { expireApproval, remindOrEscalate } from './due-approvals.ts'
 import { deadlineStandsStill, endIfOverdue } from './end-run.ts'
+import { comeToTurn, hasTurn } from './key-turns.ts'
 import { admitSuccessor, predecessorOf } from './lineage.ts'
 import { reconcileRun } from './reconcile-run.ts'
 import { ensureSlot, fillSlots, keepSlots } from './slots.ts'
 import { endIfStalled } from './stall-watchdog.ts'
+import { endUnawaitedChild, isAwaited } from './stop-children.ts'
 import { lookAtWaits } from './waits.ts'
 
 const PER_SWEEP = 100
@@ -52,13 +55,23 @@ async function sweepSlots(world: World, tenants: ReadonlySet<string>): Promise<R
 
 async function look(world: World, run: RunKey, holders: Holders | undefined): Promise<void> {
   const head = await world.runs.head(run, [])
-  if (head?.check_at === undefined) return
+  const isDue = head?.check_at !== undefined && Date.parse(head.check_at) <= world.clock.now()
+  // Is it not the run itself that is to be looked at, it is its mark; are both, the mark's turn is the next.
+  if (!isDue) return lookAtMark(world, run)
   const stall_at = head.state === 'running' ? await lookAtRun(world, run, head, holders) : undefined
   if (head.outbox.length > 0) await world.outbox.nudge(run)
   const now = await world.runs.head(run, [])
   if (now?.check_at === undefined) return
   const coming = (await deadlineStandsStill(world, run, now)) ? { ...now, deadline_at: undefined } : now
   await world.runs.moveCheck(run, now.check_at, comingCheck(coming, world.clock.now(), stall_at), now.seq)
+}
+
+/** A hold or an erasure whose time has come: another function has the rights for it. Should that die, it is asked for again. */
+async function lookAtMark({ runs, outbox, clock }: World, run: RunKey): Promise<void> {
+  const check_at = (await runs.mark(run))?.check_at
+  if (check_at === undefined || Date.parse(check_at) > clock.now()) return
+  await runs.moveMark(run, check_at, new Date(clock.now() + LATER_MS).toISOString())
+  await outbox.keepOrErase(run)
 }
 
 /** What is overdue is looked at again soon, but after the others: what never gets done must not hold them up. */
@@ -92,8 +105,8 @@ async function lookAtRun(
   head: Head,
   holders: ReadonlySet<string> | undefined,
 ): Promise<number | undefined> {
-  if (head.queued === true) return keepQueued(world, run)
-  if (holders?.has(run.run_id) === false) await ensureSlot(world, run)
+  if (head.queued === true) return keepQueued(world, run, head)
+  if (holders?.has(run.run_id) === false && head.resting === undefined) await ensureSlot(world, run)
   await lookAtApprovals(world, run, head)
   await endIfOverdue({ world, run, head })
   await reconcileRun(world, run, head)
@@ -103,8 +116,8 @@ async function lookAtRun(
   return now === undefined ? undefined : endIfStalled(world, run, now)
 }
 
-/** Its start may have died before it stood in the queue; one that comes after another run waits for its end. */
-async function keepQueued(world: World, run: RunKey): Promise<undefined> {
+/** Its start may have died before it stood in a queue; one that comes after another run waits for its end. */
+async function keepQueued(world: World, run: RunKey, seen: Head): Promise<undefined> {
   const { runs } = world
   const meta = await runs.meta(run)
   if (meta !== undefined && predecessorOf(meta) !== undefined) {
@@ -112,10 +125,29 @@ async function keepQueued(world: World, run: RunKey): Promise<undefined> {
     await fillSlots(world, run.tenant)
     return undefined
   }
-  if (meta !== undefined) await runs.enqueue({ ...run, at: meta.created_at })
+  if (meta === undefined) return undefined
+  if (hasTurn(meta)) {
+    const isEnded = meta.parent !== undefined && (await endQueuedChild(world, run, { meta, head: seen }))
+    if (!isEnded) await comeToTurn(world, meta)
+    await fillSlots(world, run.tenant)
+    return undefined
+  }
+  const at = slotRank(meta.created_at, meta.priority)
+  await runs.enqueue({ ...run, at })
   // Released in the meantime, its place in the queue would only be in the way.
   const head = await runs.head(run, [])
-  if (meta !== undefined && head?.queued !== true) await runs.dequeue({ ...run, at: meta.created_at })
+  if (head?.queued !== true) await runs.dequeue({ ...run, at })
+}
+
+/** A child that waits for its turn, and that nobody waits for any more, or not for longer. */
+async function endQueuedChild(
+  world: World,
+  run: RunKey,
+  { meta, head }: { readonly meta: Meta; readonly head: Head },
+): Promise<boolean> {
+  if (await isAwaited(world, meta)) return endIfOverdue({ world, run, head, isChild: true })
+  await endUnawaitedChild(world, meta)
+  return true
 }
 
 /** Questions of people: those nobody answered in time, and those somebody is to be reminded of or asked besides. */

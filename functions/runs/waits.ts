@@ -19,7 +19,7 @@ import { shortRedacted } from '../../shared/text/short-text.ts'
 import type { World } from '../../shared/world.ts'
 import { readPinned } from '../record/pinned-run.ts'
 import { freshItemProjections, readOwnProjection, readProjections } from '../record/projections.ts'
-import { deadlineAfterPause } from './due-approvals.ts'
+import { goOn } from './rest.ts'
 
 type WaitWorld = Pick<World, 'runs' | 'objects' | 'outbox' | 'clock' | 'settings' | 'waits' | 'isolate' | 'log'>
 
@@ -118,7 +118,7 @@ async function endWait(world: WaitWorld, open: OpenWait, came: EventData<'block:
       guard: { below: woken },
       at,
       events: [{ type: 'block:woken', block_id, ...itemOf(place), attempt: place.attempt, data: came }],
-      ...(await deadlineAfterPause(world, run, head, now)),
+      ...(await goOn(world, run, head, now)),
       outbox: [{ id: `wait-${waitId(place)}`, at, kind: 'answer_wait', wait: waitId(place) }],
       check_at: new Date(now + OUTBOX_GRACE_MS).toISOString(),
       projection: { ...projection, ordinal: woken, wait: { ...note, came } },

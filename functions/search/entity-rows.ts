@@ -1,7 +1,9 @@
 import { cutPassages } from '../../shared/graph/cut-passages.ts'
 import { type Entity, entityEdges, entityTime, entityType } from '../../shared/graph/entity.ts'
+import { type NameKey, nameKeys, withoutBracket } from '../../shared/graph/mentions.ts'
 import { readableTriples } from '../../shared/graph/opaque-triples.ts'
-import { isEdge, type Triple } from '../../shared/graph/triple.ts'
+import { plainWord, textWords } from '../../shared/graph/search-words.ts'
+import { isEdge, type Triple, WORD_FOR } from '../../shared/graph/triple.ts'
 import { sha256 } from '../../shared/text/hash.ts'
 
 /** What the index keeps of one entity. */
@@ -20,22 +22,39 @@ interface EntityRows {
   readonly lon: number | null
   readonly ref: string | null
   readonly passages: readonly { readonly facts: string; readonly text: string }[]
-  /** As they are looked up. */
-  readonly lookups: readonly { readonly alias: 0 | 1; readonly name: string }[]
+  /** Texts it states, with their predicates: a list of predicate, value, predicate, value .. */
+  readonly literals: readonly string[]
+  /** As texts of others are searched for them. */
+  readonly keys: readonly NameKey[]
+  /** As they are looked up: labels (0), aliases (1), what either is as people write it (2); words for relations (3). */
+  readonly lookups: readonly { readonly alias: 0 | 1 | 2 | 3; readonly name: string }[]
   readonly stated: readonly { readonly predicate: string; readonly object: number }[]
   /** Ids it leads to, by each predicate once. */
   readonly edges: readonly { readonly predicate: string; readonly target: string }[]
 }
 
 export function entityRows(entity: Entity, body: string): EntityRows {
+  const rows = thingRows(entity, body)
+  const isWord = readableTriples(entity.triples ?? []).some(({ predicate }) => predicate === WORD_FOR)
+  return isWord ? wordRows(rows) : rows
+}
+
+/** A word is no thing that is looked for, named or searched. */
+function wordRows(rows: EntityRows): EntityRows {
+  const words = rows.lookups.filter(({ alias }) => alias < 2).map(({ name }) => ({ alias: 3 as const, name }))
+  return { ...rows, passages: [], literals: [], keys: [], lookups: words }
+}
+
+function thingRows(entity: Entity, body: string): EntityRows {
   const { entity_id, label, aliases = [], type, geo, snippet = '', objectstore_ref, triples = [] } = entity
   const segments = entity_id.split('.')
   const readable = readableTriples(triples)
   const at = entityTime(entity)
   const instance = wordsOf(segments[5] ?? '')
+  const labels = label === undefined ? [] : [label]
   return {
     label: label ?? null,
-    names: [...new Set([...(label === undefined ? [] : [label]), ...aliases, instance])].join('\n'),
+    names: [...new Set([...labels, ...aliases, instance])].join('\n'),
     type: entityType(entity),
     kind: type === undefined ? null : lookupName(type),
     segment: lookupName(segments[4] ?? ''),
@@ -48,9 +67,14 @@ export function entityRows(entity: Entity, body: string): EntityRows {
       { facts: factsOf(entityType(entity), readable), text: snippet },
       ...cutPassages(body).map(({ text }) => ({ facts: '', text })),
     ],
+    literals: readable.flatMap((triple) =>
+      typeof triple.object === 'string' && !isEdge(triple) ? [triple.predicate, triple.object] : [],
+    ),
+    keys: nameKeys([...labels, ...aliases]),
     lookups: [
-      ...(label === undefined ? [] : [{ alias: 0 as const, name: lookupName(label) }]),
+      ...labels.map((one) => ({ alias: 0 as const, name: lookupName(one) })),
       ...aliases.map((alias) => ({ alias: 1 as const, name: lookupName(alias) })),
+      ...writtenNames([...labels, ...aliases]),
     ],
     stated: readable.map(({ predicate, object }) => ({ predicate, object: objectNumber(object) })),
     edges: entityEdges(entity).map(({ predicate, object }) => ({ predicate, target: object })),
@@ -60,6 +84,20 @@ export function entityRows(entity: Entity, body: string): EntityRows {
 /** A name as it is compared: case and outer blanks do not count. */
 export function lookupName(name: string): string {
   return name.trim().toLowerCase()
+}
+
+/** The words of a name, without case, accents and what stands between them: `Zone-A` is `zone a`. */
+export function writtenName(name: string): string {
+  return textWords(name)
+    .map(({ word }) => plainWord(word))
+    .join(' ')
+}
+
+/** Those that are not found as they are: `zone a` of `Zone-A`, `ed wood` of `Ed Wood (film)`. */
+function writtenNames(names: readonly string[]): readonly { readonly alias: 2; readonly name: string }[] {
+  const exact = new Set(names.map(lookupName))
+  const written = new Set(names.flatMap((name) => [writtenName(name), writtenName(withoutBracket(name))]))
+  return [...written].filter((name) => name !== '' && !exact.has(name)).map((name) => ({ alias: 2, name }))
 }
 
 /** The object of a statement as a number below 2 ** 48. */

@@ -16,36 +16,50 @@ export function diffuseFrom(
   graph: LoadedGraph,
   { seeds, text, limit }: DiffusionQuery,
 ): readonly SearchHit[] {
-  const find = db.prepare('SELECT node FROM entities WHERE entity_id = ? AND hash IS NOT NULL')
-  const places = seeds.flatMap(({ entity_id, weight }) => {
-    const row = find.get(entity_id)
-    const node = row === undefined ? undefined : nodePosition(graph.nodes, Number(row.node))
-    return node === undefined ? [] : [{ node, weight }]
-  })
-  const scores = personalisedPageRank(
-    graph.adjacency,
-    places,
-    text === undefined ? undefined : drawnBy(text, graph.predicates),
-  )
+  const places = seedPlaces(db, graph, seeds)
+  const drawn = text === undefined ? undefined : drawnBy(text, graph.predicateWords)
+  const scores = personalisedPageRank(graph.adjacency, places, { drawn })
   return scoredHits(
     db,
     highest(scores, limit).map((place) => ({ node: graph.nodes[place] ?? 0, score: scores[place] ?? 0 })),
   )
 }
 
+interface SeedNode {
+  readonly node: number
+  readonly weight: number
+}
+
+/** Where a walk starts, as places of the graph; what is not in it is left out. */
+export function seedPlaces(
+  db: DatabaseSync,
+  { nodes }: LoadedGraph,
+  seeds: DiffusionQuery['seeds'],
+  more: readonly SeedNode[] = [],
+): readonly SeedNode[] {
+  const find = db.prepare('SELECT node FROM entities WHERE entity_id = ? AND hash IS NOT NULL')
+  const known = seeds.flatMap(({ entity_id, weight }) => {
+    const row = find.get(entity_id)
+    return row === undefined ? [] : [{ node: Number(row.node), weight }]
+  })
+  return [...known, ...more].flatMap(({ node, weight }) => {
+    const place = nodePosition(nodes, node)
+    return place === undefined ? [] : [{ node: place, weight }]
+  })
+}
+
 /** By kind of edge; undefined where the text names none. */
-function drawnBy(text: string, predicates: readonly string[]): Float64Array | undefined {
+export function drawnBy(text: string, predicateWords: LoadedGraph['predicateWords']): Float64Array | undefined {
   const stems = parseSearch(text)?.stems
   if (stems === undefined) return undefined
-  const named = predicates.map((predicate) => {
-    const words = searchWords((predicate.split('.').at(-1) ?? '').replaceAll('_', ' '))
-    return words.some(({ stem }) => stems.has(stem))
-  })
+  const named = predicateWords.map((words) =>
+    words.some((word) => searchWords(word.replaceAll('_', ' ')).some(({ stem }) => stems.has(stem))),
+  )
   return named.some(Boolean) ? Float64Array.from(named, (is) => (is ? DRAWN : 1)) : undefined
 }
 
 /** Places of the highest scores above 0, ties by place. Most scores are lower than all that are kept. */
-function highest(scores: Float64Array, most: number): readonly number[] {
+export function highest(scores: Float64Array, most: number): readonly number[] {
   const kept: number[] = []
   const scoreAt = (at: number) => scores[kept[at] ?? -1] ?? 0
   let least = 0
@@ -86,13 +100,13 @@ export function followRelationsFrom(
 }
 
 /** In the order of the text. A predicate or type of several words is named where all of them are, by its last. */
-function relationWords(text: string, { predicates, typeNames }: LoadedGraph): readonly RelationWord[] {
+function relationWords(text: string, { predicateWords, typeNames }: LoadedGraph): readonly RelationWord[] {
   const stems = stemsOf(text.slice(0, MOST_CHARACTERS))
-  const kinds = namedBy(
+  const kinds = namedBy(stems, predicateWords)
+  const types = namedBy(
     stems,
-    predicates.map((predicate) => predicate.split('.').at(-1) ?? ''),
+    typeNames.map((name) => [name]),
   )
-  const types = namedBy(stems, typeNames)
   const nothing: ReadonlySet<number> = new Set()
   return stems
     .flatMap((stem) =>
@@ -103,11 +117,14 @@ function relationWords(text: string, { predicates, typeNames }: LoadedGraph): re
     .slice(-MOST_WORDS)
 }
 
-/** Places of the names that are in a text, by their last word. */
-function namedBy(stems: readonly string[], names: readonly string[]): ReadonlyMap<string, ReadonlySet<number>> {
+/** Places of what has one of its names in a text, by the last word of that. */
+function namedBy(
+  stems: readonly string[],
+  names: readonly (readonly string[])[],
+): ReadonlyMap<string, ReadonlySet<number>> {
   const said = new Set(stems)
   const named = new Map<string, Set<number>>()
-  for (const [at, name] of names.entries()) {
+  for (const [at, name] of names.flatMap((all, place) => all.map((one) => [place, one] as const))) {
     const words = stemsOf(name.replaceAll(/[_-]/g, ' '))
     const last = words.at(-1)
     if (last === undefined || !words.every((word) => said.has(word))) continue

@@ -1,26 +1,27 @@
 import { rmSync, writeFileSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { Fault } from '../../shared/errors.ts'
 
 /** Pages kept in memory, KiB: the index of 100,000 entities fits into a function of 512 MB with its file in the page cache. */
 const CACHE_KIB = 65_536
 
 /**
- * Opens an index file to write to it, making it when it is new (':memory:' too). undefined: it is of another version and
- * must be made anew. Fault Unavailable index_unavailable where it is no index or cannot be opened.
+ * Opens an index file to write to it, making it when it is new (':memory:' too). undefined: it is of another version, or
+ * made with mentions where none are wanted or without, and must be made anew. Fault Unavailable index_unavailable where it
+ * is no index or cannot be opened.
  */
-export function openIndexToWrite(file: string): DatabaseSync | undefined {
+export function openIndexToWrite(file: string, links: boolean): DatabaseSync | undefined {
   return opening(file, () => {
     const db = new DatabaseSync(file, { timeout: 5_000 })
     const { application_id, user_version, objects } = headerOf(db)
     if (application_id === 0 && objects === 0) {
       db.exec(
-        `PRAGMA application_id = ${INDEX_APPLICATION_ID}; PRAGMA user_version = ${INDEX_VERSION}; ${INDEX_SCHEMA}`,
+        `PRAGMA application_id = ${INDEX_APPLICATION_ID}; PRAGMA user_version = ${versionOf(links)}; ${INDEX_SCHEMA}`,
       )
     } else if (application_id !== INDEX_APPLICATION_ID) {
       db.close()
       throw unusable(file, 'it is a SQLite file of another program')
-    } else if (user_version !== INDEX_VERSION) {
+    } else if (user_version !== versionOf(links)) {
       db.close()
       return undefined
     }
@@ -30,11 +31,11 @@ export function openIndexToWrite(file: string): DatabaseSync | undefined {
 }
 
 /** Opens a snapshot, which nobody changes. undefined: it is of another version. Fault as above. */
-export function openIndexToRead(file: string): DatabaseSync | undefined {
+export function openIndexToRead(file: string, versions = VERSIONS): DatabaseSync | undefined {
   return opening(file, () => {
     const db = new DatabaseSync(file, { readOnly: true })
     const { application_id, user_version } = headerOf(db)
-    if (application_id === INDEX_APPLICATION_ID && user_version === INDEX_VERSION) {
+    if (application_id === INDEX_APPLICATION_ID && versions.includes(user_version)) {
       db.exec(`PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY`)
       return db
     }
@@ -45,9 +46,20 @@ export function openIndexToRead(file: string): DatabaseSync | undefined {
 
 /** What `index_info` remembers under a key. */
 export function indexInfo(db: DatabaseSync, key: string): string | undefined {
-  const row = db.prepare('SELECT value FROM index_info WHERE key = ?').get(key)
+  const row = prepared(db, 'SELECT value FROM index_info WHERE key = ?').get(key)
   return typeof row?.value === 'string' ? row.value : undefined
 }
+
+/** A statement that each search runs, made once: that takes longer than to find a name. For texts of which there are few. */
+export function prepared(db: DatabaseSync, sql: string): StatementSync {
+  const known = statements.get(db) ?? new Map<string, StatementSync>()
+  statements.set(db, known)
+  const statement = known.get(sql) ?? db.prepare(sql)
+  known.set(sql, statement)
+  return statement
+}
+
+const statements = new WeakMap<DatabaseSync, Map<string, StatementSync>>()
 
 interface Header {
   readonly application_id: number
@@ -79,7 +91,11 @@ function unusable(file: string, seen: string, cause?: unknown): Fault {
 /** 'SlcI' in the file's header. */
 const INDEX_APPLICATION_ID = 0x536c6349
 /** Raised when a table, a tokenizer or what is put into a column changes: an index of another version is made anew. */
-const INDEX_VERSION = 2
+const INDEX_VERSION = 4
+/** Added where texts are not searched for names. */
+const WITHOUT_LINKS = 1_000
+const versionOf = (links: boolean) => (links ? INDEX_VERSION : INDEX_VERSION + WITHOUT_LINKS)
+const VERSIONS = [versionOf(true), versionOf(false)]
 
 /**
  * The index of one tenant's graph. An entity is a number (`node`) in here. One that is only led to has a node and no
@@ -88,6 +104,8 @@ const INDEX_VERSION = 2
  * words), 1.. its body. `words` has no content of its own: ranking reads `passages`.
  * `stated.object` is the first 48 bits of the sha256 of the object's text: lookups need equality only, and a
  * million texts would be most of the file.
+ * `mentions`: where a name stands first in a passage, UTF-16 units; part 0 is its text, the others are its literals.
+ * `new_names`, `unsearched`: what of it is still to be found (find-mentions.ts); both are empty when somebody reads.
  */
 const INDEX_SCHEMA = `
 CREATE TABLE index_info (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -97,7 +115,7 @@ CREATE TABLE entities (
 CREATE INDEX entities_reversed ON entities (reversed) WHERE hash IS NOT NULL;
 CREATE INDEX entities_newest ON entities (at DESC, entity_id);
 CREATE INDEX entities_place ON entities (lat, lon) WHERE lat IS NOT NULL;
-CREATE TABLE passages (id INTEGER PRIMARY KEY, facts TEXT, text TEXT NOT NULL);
+CREATE TABLE passages (id INTEGER PRIMARY KEY, facts TEXT, literals TEXT, text TEXT NOT NULL);
 CREATE VIRTUAL TABLE words USING fts5 (
   names, facts, text, content = '', contentless_delete = 1, tokenize = 'porter unicode61 remove_diacritics 2');
 CREATE VIRTUAL TABLE word_counts USING fts5vocab (words, row);
@@ -113,16 +131,26 @@ CREATE TABLE edges (
   src INTEGER NOT NULL, predicate INTEGER NOT NULL, dst INTEGER NOT NULL,
   PRIMARY KEY (src, predicate, dst)) WITHOUT ROWID;
 CREATE INDEX edges_dst ON edges (dst);
+CREATE TABLE link_names (name INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE);
+CREATE TABLE named (
+  name INTEGER NOT NULL, node INTEGER NOT NULL, written TEXT NOT NULL, PRIMARY KEY (name, node)) WITHOUT ROWID;
+CREATE INDEX named_node ON named (node);
+CREATE TABLE mentions (
+  name INTEGER NOT NULL, passage INTEGER NOT NULL, capital INTEGER NOT NULL, part INTEGER NOT NULL,
+  start INTEGER NOT NULL, stop INTEGER NOT NULL, PRIMARY KEY (name, passage)) WITHOUT ROWID;
+CREATE INDEX mentions_passage ON mentions (passage);
+CREATE TABLE new_names (name INTEGER PRIMARY KEY);
+CREATE TABLE unsearched (passage INTEGER PRIMARY KEY);
 `
 
 /** Passages of node n have the ids n * PASSAGE_SPAN + k; shared/graph/cut-passages.ts makes 1,200 at most. */
 export const PASSAGE_SPAN = 2_048
 
-/** Whether readers can open this snapshot: it is an index of this version. `file` is written and removed. */
-export function canOpenSnapshot(snapshot: Uint8Array, file: string): boolean {
+/** Whether this snapshot is an index as it would be made now. `file` is written and removed. */
+export function isPresentIndex(snapshot: Uint8Array, file: string, links: boolean): boolean {
   writeFileSync(file, snapshot)
   try {
-    const db = openIndexToRead(file)
+    const db = openIndexToRead(file, [versionOf(links)])
     db?.close()
     return db !== undefined
   } catch (cause) {

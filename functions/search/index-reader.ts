@@ -6,30 +6,40 @@ import type { GraphStore } from '../../shared/graph/graph-store.ts'
 import type {
   DiffusionQuery,
   FollowQuery,
+  LinkAnswer,
+  LinkQuery,
   LookupAnswer,
+  LookupKind,
   SearchAnswer,
   SearchIndex,
   SearchQuery,
+  SpellingAnswer,
 } from '../../shared/graph/search-index.ts'
 import type { Clock } from '../../shared/ports/host.ts'
 import type { ObjectStore } from '../../shared/ports/objects.ts'
 import { diffuseFrom, followRelationsFrom } from './graph-walks.ts'
 import { indexInfo, openIndexToRead } from './index-file.ts'
+import { linksOf } from './link-reader.ts'
 import { type LoadedGraph, loadGraph } from './load-graph.ts'
 import { lookUpIds, searchPassages } from './search.ts'
+import { searchLinked } from './search-linked.ts'
+import { misspeltWords, wordsOfNames } from './spelling.ts'
 
 /** The SearchIndex port over one open index file, without waiting; `changed` is told when the file was written to. */
 export interface IndexReader {
   search(query: SearchQuery): SearchAnswer
-  lookup(by: Parameters<SearchIndex['lookup']>[1], text: string): LookupAnswer
+  lookup(by: LookupKind, text: string): LookupAnswer
+  spelling(text: string): SpellingAnswer
   diffuse(query: DiffusionQuery): SearchAnswer
   follow(query: FollowQuery): SearchAnswer
+  links(query: LinkQuery): LinkAnswer
   changed(): void
 }
 
 export function indexReader(db: DatabaseSync): IndexReader {
-  /** Of the file as it is: how many passages it has, and the graph once it was asked for. */
-  let known: { passages?: number; graph?: LoadedGraph } = {}
+  /** Of the file as it is: how many passages it has, and the graph and the words of names once they were asked for. */
+  let known: { passages?: number; graph?: LoadedGraph; words?: ReadonlySet<string> } = {}
+  const passages = () => (known.passages ??= passagesIn(db))
   const state = () => {
     const as_of = indexInfo(db, 'as_of')
     return as_of === undefined ? {} : { as_of }
@@ -38,26 +48,36 @@ export function indexReader(db: DatabaseSync): IndexReader {
     search: (query) =>
       reading('search', () => {
         checkLimit(query.limit)
-        return { hits: searchPassages(db, query, () => (known.passages ??= passagesIn(db))), ...state() }
+        const { named } = query
+        if (named === undefined) return { hits: searchPassages(db, query, passages), ...state() }
+        checkSeeds(named.map(() => ({ weight: 1 })))
+        known.graph ??= loadGraph(db, passages())
+        return { hits: searchLinked(db, known.graph, { ...query, named }, passages), ...state() }
       }),
     lookup: (by, text) =>
       reading('look up a name', () => {
         return { entity_ids: lookUpIds(db, by, text), ...state() }
       }),
+    spelling: (text) =>
+      reading('look at the spelling', () => {
+        const words = () => (known.words ??= wordsOfNames(db))
+        return { misspelt: misspeltWords(db, text, words), ...state() }
+      }),
     diffuse: (query) =>
       reading('walk the graph', () => {
         checkLimit(query.limit)
         checkSeeds(query.seeds)
-        known.graph ??= loadGraph(db)
+        known.graph ??= loadGraph(db, passages())
         return { hits: diffuseFrom(db, known.graph, query), ...state() }
       }),
     follow: (query) =>
       reading('walk the graph', () => {
         checkLimit(query.limit)
         checkSeeds(query.seeds.map(() => ({ weight: 1 })))
-        known.graph ??= loadGraph(db)
+        known.graph ??= loadGraph(db, passages())
         return { hits: followRelationsFrom(db, known.graph, query), ...state() }
       }),
+    links: (query) => reading('look for mentions', () => ({ links: linksOf(db, passages(), query), ...state() })),
     changed() {
       known = {}
     },
@@ -143,8 +163,10 @@ export function openSnapshotIndex(source: SnapshotSource): SearchIndex {
   return {
     search: async (tenant, query) => (await readerOf(tenant))?.search(query) ?? { hits: [] },
     lookup: async (tenant, by, text) => (await readerOf(tenant))?.lookup(by, text) ?? { entity_ids: [] },
+    spelling: async (tenant, text) => (await readerOf(tenant))?.spelling(text) ?? { misspelt: [] },
     diffuse: async (tenant, query) => (await readerOf(tenant))?.diffuse(query) ?? { hits: [] },
     follow: async (tenant, query) => (await readerOf(tenant))?.follow(query) ?? { hits: [] },
+    links: async (tenant, query) => (await readerOf(tenant))?.links(query) ?? { links: [] },
   }
 }
 

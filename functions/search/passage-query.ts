@@ -1,8 +1,8 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { EntityFilter } from '../../shared/graph/search-index.ts'
-import { isStopWord, plainWord, searchWords } from '../../shared/graph/search-words.ts'
+import { isStopWord, plainWord, searchWords, wordSkimmer } from '../../shared/graph/search-words.ts'
 import { lookupName, objectNumber } from './entity-rows.ts'
-import { PASSAGE_SPAN } from './index-file.ts'
+import { PASSAGE_SPAN, prepared } from './index-file.ts'
 
 /** A passage some word of which is looked for. */
 interface FoundPassage {
@@ -37,9 +37,9 @@ export function findPassages(
   const rare = known.filter((stem) => counts(stem) <= all / COMMON)
   const used = (rare.length > 0 ? rare : known).map((stem) => search.words.get(stem) ?? stem)
   if (used.length === 0) return { passages: [], idf }
-  const rows = db
-    .prepare(
-      `WITH best AS (
+  const rows = prepared(
+    db,
+    `WITH best AS (
          SELECT words.rowid AS id, bm25(words, 2.0, 1.0, 1.0) AS score
          FROM words ${values.length === 0 ? '' : `JOIN entities e ON e.node = words.rowid / ${PASSAGE_SPAN}`}
          WHERE words MATCH ? ${values.length === 0 ? '' : `AND ${condition}`}
@@ -47,8 +47,7 @@ export function findPassages(
        SELECT e.node, e.names, p.facts, p.text FROM best
          JOIN passages p ON p.id = best.id JOIN entities e ON e.node = best.id / ${PASSAGE_SPAN}
        ORDER BY best.score, best.id`,
-    )
-    .all(expression(used, search.phrases), ...values, most)
+  ).all(expression(used, search.phrases), ...values, most)
   const passages = rows.map(({ node, names, facts, text }) => ({
     node: Number(node),
     names: String(names ?? ''),
@@ -60,7 +59,7 @@ export function findPassages(
 
 /** How many passages have a stem; each is counted once. */
 function countsOf(db: DatabaseSync): (stem: string) => number {
-  const count = db.prepare('SELECT doc FROM word_counts WHERE term = ?')
+  const count = prepared(db, 'SELECT doc FROM word_counts WHERE term = ?')
   const counts = new Map<string, number>()
   return (stem) => {
     const known = counts.get(stem) ?? Number(count.get(stem)?.doc ?? 0)
@@ -81,7 +80,7 @@ export interface ParsedSearch {
   readonly stems: ReadonlyMap<string, number>
   /** One word of the text for each stem, as FTS5 is given it: letters and digits only, so nothing in it is an operator. */
   readonly words: ReadonlyMap<string, string>
-  /** Words in quotes, which must stand together. */
+  /** Words in quotes, which must stand together; none of a question, whose quotes are around a title it names. */
   readonly phrases: readonly (readonly string[])[]
   /** Stems one after the other in the text, stop words between them or not; each pair once. */
   readonly pairs: readonly (readonly [string, string])[]
@@ -107,8 +106,12 @@ export function parseSearch(text: string): ParsedSearch | undefined {
     stems.set(stem, (stems.get(stem) ?? 0) + 1)
     words.set(stem, word)
   }
-  return { stems, words, phrases: quoted(looked), pairs: pairsOf(telling.map(({ stem }) => stem)) }
+  const phrases = QUESTION.test(looked) ? [] : quoted(looked)
+  return { stems, words, phrases, pairs: pairsOf(telling.map(({ stem }) => stem)) }
 }
+
+/** In `Who was in "Dear Brother"?` the quotes are punctuation: the passage about who it was need not have the title. */
+const QUESTION = /\?["'”’)\s]*$|^\s*(?:who|whom|whose|what|when|where|which|why|how)\b/i
 
 function pairsOf(stems: readonly string[]): ParsedSearch['pairs'] {
   const pairs = new Map<string, readonly [string, string]>()
@@ -195,6 +198,30 @@ export function readPassage({ node, names, facts, text }: FoundPassage): ReadPas
   for (const stem of named) often.set(stem, (often.get(stem) ?? 0) + NAME_WEIGHT)
   for (const stem of body) often.set(stem, (often.get(stem) ?? 0) + 1)
   return { node, names: named, body, often, length: named.length + body.length }
+}
+
+/** As readPassage(), but only wanted stems are known; every other word is ''. */
+export function passageSkimmer(wanted: ReadonlySet<string>): (found: FoundPassage) => ReadPassage {
+  const skim = wordSkimmer(wanted)
+  return ({ node, names, facts, text }) => {
+    const often = new Map<string, number>()
+    const stems = (texts: readonly string[], weight: number): readonly string[] => {
+      const skimmed = texts.map(skim)
+      const all = new Array<string>(skimmed.reduce((sum, { count }) => sum + count, 0)).fill('')
+      let before = 0
+      for (const { count, met } of skimmed) {
+        for (const { stem, at } of met) {
+          all[before + at] = stem
+          often.set(stem, (often.get(stem) ?? 0) + weight)
+        }
+        before += count
+      }
+      return all
+    }
+    const named = stems([names], NAME_WEIGHT)
+    const body = stems(facts === '' ? [text] : [facts, text], 1)
+    return { node, names: named, body, often, length: named.length + body.length }
+  }
 }
 
 function stemsOf(text: string): readonly string[] {

@@ -6,7 +6,7 @@ import type { GraphChange, IndexManifest } from '../../shared/graph/graph-store.
 import type { Ids } from '../../shared/ports/host.ts'
 import type { ObjectStore } from '../../shared/ports/objects.ts'
 import { openIndexToWrite } from './index-file.ts'
-import { applyChanges, type IndexSource, indexAll } from './index-writer.ts'
+import { applyChanges, findMentions, type IndexSource, indexAll } from './index-writer.ts'
 
 interface PublishSource extends IndexSource {
   /** Apart from the bodies: a snapshot is soon replaced. */
@@ -47,6 +47,7 @@ export async function publishIndex(source: PublishSource): Promise<Published> {
         await graph.dropChanges(tenant, applied.done)
         return { outcome: 'unchanged', more: applied.more }
       }
+      await findMentions(db, source.pause)
       db.prepare('VACUUM INTO ?').run(`${name}.out.db`)
       return await publish(source, manifest, applied, readFileSync(`${name}.out.db`))
     } finally {
@@ -59,7 +60,7 @@ export async function publishIndex(source: PublishSource): Promise<Published> {
 
 /** The last snapshot as a file of our own; a new one where there is none, it expired, or it is of another version. */
 async function openCopy(
-  { snapshots, tenant, anew }: PublishSource,
+  { snapshots, tenant, anew, links }: PublishSource,
   manifest: IndexManifest | undefined,
   file: string,
 ): Promise<{ readonly db: DatabaseSync; readonly fresh: boolean }> {
@@ -67,11 +68,11 @@ async function openCopy(
     manifest === undefined || anew === true ? undefined : await snapshots.get(tenant, manifest.ref).catch(absent)
   if (body !== undefined) {
     writeFileSync(file, body)
-    const db = openIndexToWrite(file)
+    const db = openIndexToWrite(file, links)
     if (db !== undefined) return { db: unguarded(db), fresh: false }
     rmSync(file)
   }
-  const db = openIndexToWrite(file)
+  const db = openIndexToWrite(file, links)
   if (db === undefined) throw new Fault('Bug', 'index_unavailable', `Cannot make a search index at "${file}".`)
   return { db: unguarded(db), fresh: true }
 }

@@ -1,7 +1,14 @@
-import { isStopWord } from '../../shared/graph/search-words.ts'
-import { type Found, idfAmong, type ParsedSearch, type ReadPassage, readPassage } from './passage-query.ts'
+import { isStopWord, plainWord, searchWords } from '../../shared/graph/search-words.ts'
+import {
+  type Found,
+  idfAmong,
+  type ParsedSearch,
+  passageSkimmer,
+  type ReadPassage,
+  readPassage,
+} from './passage-query.ts'
 
-/** Best passages whose words are added to a question's. */
+/** Best passages whose words are looked for too. */
 const BEST = 3
 /** A search of fewer words names what it wants. */
 const LEAST_STEMS = 3
@@ -13,30 +20,103 @@ export interface Ranked {
   readonly score: number
 }
 
+/** What came of ranking. */
+interface RankedPassages {
+  readonly ranked: readonly Ranked[]
+  /** The question has the whole name of something that was found. */
+  readonly namesThings: boolean
+}
+
+/** The stages of ranking after the first. */
+export interface RankingStages {
+  readonly shared: boolean
+  readonly lent: boolean
+}
+
 /**
  * Ranks what FTS5 found: by the question's words, by the mean of that and of the words its best passages share, and by
- * what the passages most like it come to (docs/adr/0043). Nothing new is found by the last two: they cost no further
- * read, and a search that names something goes without them.
+ * what the passages most like it come to (docs/adr/0043, 0088). Nothing new is found by the last two: they cost no further
+ * read. They draw to what is alike: what a matter needs; a question that names things needs those, and what is unlike.
  */
-export function rankPassages(found: Found, search: ParsedSearch): readonly Ranked[] {
+export function rankPassages(
+  found: Found,
+  search: ParsedSearch,
+  stages: RankingStages = { shared: true, lent: true },
+): RankedPassages {
+  const skimmed = found.passages.map(passageSkimmer(new Set(search.stems.keys())))
+  const average = skimmed.reduce((sum, { length }) => sum + length, 0) / Math.max(1, skimmed.length)
+  const asked = { weights: search.stems, idf: found.idf, pairs: search.pairs, average }
+  const first = rank(skimmed, scored(skimmed, asked))
+  // The rest of what they say matters to what goes beyond the question's own words.
+  if (isName(skimmed, search)) return { ranked: first, namesThings: false }
+  if (namesSome(found, first, search)) return { ranked: first, namesThings: true }
+  return { ranked: rankByMatter(found, first, search, stages), namesThings: false }
+}
+
+/** What draws to what is alike. */
+function rankByMatter(
+  found: Found,
+  first: readonly Ranked[],
+  search: ParsedSearch,
+  stages: RankingStages,
+): readonly Ranked[] {
   const read = found.passages.map(readPassage)
   const idf = idfAmong(read, search.stems, found.idf)
-  const average = read.reduce((sum, { length }) => sum + length, 0) / Math.max(1, read.length)
-  const first = rank(read, scored(read, { weights: search.stems, idf, pairs: search.pairs, average }))
-  if (isName(read, search)) return first
-  const best = passagesOf(read, first.slice(0, BEST))
-  const again = scored(read, { weights: widenSearch(search.stems, best, idf), idf, pairs: [], average })
+  const directions = read.map((passage) => directionOf(passage, idf))
+  const widened = stages.shared ? widen(read, directions, first, { search, idf }) : first
+  if (!stages.lent) return widened
+  const lent = lendScores(widened.map(({ at, node, score }) => ({ node, score, direction: directions[at] ?? [] })))
+  return rank(read, scoresOf(widened.map(({ at }, place) => ({ at, score: lent[place] ?? 0 }))))
+}
+
+/**
+ * By the mean of their scores and of how near they are to the question together with the best of them: relevance feedback
+ * without anybody's judgement (Rocchio, in Salton, The SMART Retrieval System, 1971, 313-323).
+ */
+function widen(
+  read: readonly ReadPassage[],
+  directions: readonly Direction[],
+  first: readonly Ranked[],
+  { search, idf }: Pick<Wanted, 'idf'> & { readonly search: ParsedSearch },
+): readonly Ranked[] {
+  const wanted = widenSearch(search.stems, first.slice(0, BEST), directions, idf)
+  const again = directions.map((direction) =>
+    direction.reduce((sum, [stem, weight]) => sum + weight * (wanted.get(stem) ?? 0), 0),
+  )
   const [most, mostAgain] = [first[0]?.score || 1, Math.max(...again) || 1]
   const mean = first.map(({ at, score }) => ({ at, score: (score / most + (again[at] ?? 0) / mostAgain) / 2 }))
-  const widened = rank(read, scoresOf(mean))
-  const lent = lendScores(passagesOf(read, widened), idf)
-  return rank(read, scoresOf(widened.map(({ at }, place) => ({ at, score: lent[place] ?? 0 }))))
+  return rank(read, scoresOf(mean))
 }
 
 /** It has few words, or all of them stand in the names of one thing. */
 function isName(read: readonly ReadPassage[], { stems }: ParsedSearch): boolean {
   if (stems.size < LEAST_STEMS) return true
   return read.some(({ names }) => [...stems.keys()].every((stem) => names.includes(stem)))
+}
+
+/** Best passages whose names are looked for in a search. */
+const LOOKED_AT = 20
+
+/**
+ * It has the whole name of one of them (without a bracket at its end), written with a capital somewhere: a topic in small
+ * letters is one, whatever is called so.
+ */
+function namesSome({ passages }: Found, first: readonly Ranked[], { stems, words: written }: ParsedSearch): boolean {
+  const isProper = (stem: string) => /^\p{Lu}/u.test(written.get(stem) ?? '')
+  return first.slice(0, LOOKED_AT).some(({ at }) =>
+    (passages[at]?.names ?? '').split('\n').some((name) => {
+      const words = tellingStems(name.replace(BRACKET, ''))
+      return words.some(isProper) && words.every((stem) => stems.has(stem))
+    }),
+  )
+}
+
+const BRACKET = /\s*\([^()]*\)\s*$/
+
+function tellingStems(text: string): readonly string[] {
+  return searchWords(text).flatMap(({ stem, start, end }) =>
+    isStopWord(plainWord(text.slice(start, end))) ? [] : [stem],
+  )
 }
 
 /** By place in `read`. */
@@ -51,13 +131,6 @@ function scoresOf(ranked: readonly { readonly at: number; readonly score: number
 function rank(read: readonly ReadPassage[], scores: readonly number[]): readonly Ranked[] {
   const places = read.map(({ node }, at) => ({ at, node, score: scores[at] ?? 0 }))
   return places.toSorted((a, b) => b.score - a.score || a.at - b.at)
-}
-
-function passagesOf(read: readonly ReadPassage[], ranked: readonly Ranked[]) {
-  return ranked.flatMap(({ at, score }) => {
-    const passage = read[at]
-    return passage === undefined ? [] : [{ passage, score }]
-  })
 }
 
 /** What a pair of neighbours of the question adds where it stands together, and half of it where it stands near. */
@@ -108,59 +181,40 @@ function closeness(stems: readonly string[], first: string, second: string): num
   return near
 }
 
-/** Words that are added, and their part of the whole (docs/adr/0043). */
-const ADDED = 30
+/** Part of the best passages in what is looked for again. */
 const PART = 0.5
+/** Shorter stems of passages say too little. */
+const LEAST_LETTERS = 3
 
-/**
- * The stems of a question and those its best passages share, by weight: relevance feedback (Lavrenko and Croft, SIGIR
- * 2001), each passage counting by its score.
- */
+/** The question's words and those of its best passages, by weight; each passage counts by its score. */
 function widenSearch(
   stems: ReadonlyMap<string, number>,
-  best: readonly { readonly passage: ReadPassage; readonly score: number }[],
+  best: readonly Ranked[],
+  directions: readonly Direction[],
   idf: (stem: string) => number,
 ): ReadonlyMap<string, number> {
-  const total = sumOf(best.map(({ score }) => score))
-  const worth = new Map<string, number>()
-  for (const { passage, score } of best) {
-    const words = sumOf(passage.often.values())
-    for (const [stem, often] of passage.often) {
-      if (stem.length < 3 || isStopWord(stem)) continue
-      worth.set(stem, (worth.get(stem) ?? 0) + (score / total) * (often / words) * idf(stem))
+  const shared = new Map<string, number>()
+  for (const { at, score } of best) {
+    for (const [stem, weight] of directions[at] ?? []) {
+      if (stem.length >= LEAST_LETTERS) shared.set(stem, (shared.get(stem) ?? 0) + score * weight)
     }
   }
-  const added = [...worth].toSorted(([a, x], [b, y]) => y - x || (a < b ? -1 : 1)).slice(0, ADDED)
   const weights = new Map<string, number>()
-  share(weights, [...stems], 1 - PART)
-  share(weights, added, PART)
+  const asked = [...stems].map(([stem, often]) => [stem, often * idf(stem)] as const)
+  for (const [stem, weight] of ofLengthOne(asked)) weights.set(stem, (1 - PART) * weight)
+  for (const [stem, weight] of ofLengthOne([...shared])) weights.set(stem, (weights.get(stem) ?? 0) + PART * weight)
   return weights
 }
 
-function share(
-  weights: Map<string, number>,
-  parts: readonly (readonly [stem: string, weight: number])[],
-  whole: number,
-): void {
-  const total = sumOf(parts.map(([, weight]) => weight))
-  for (const [stem, weight] of parts) weights.set(stem, (weights.get(stem) ?? 0) + (whole * weight) / total)
-}
-
-/** 1 for nothing, so that it can be divided by. */
-function sumOf(numbers: Iterable<number>): number {
-  let sum = 0
-  for (const number of numbers) sum += number
-  return sum || 1
-}
-
 /** Best passages that lend each other score, how many each borrows from, and how much of its own comes to be theirs. */
-const LENDERS = 60
+const LENDERS = 100
 const NEIGHBOURS = 10
 const BORROWED = 0.5
 
 interface Scored {
-  readonly passage: ReadPassage
+  readonly node: number
   readonly score: number
+  readonly direction: Direction
 }
 
 /**
@@ -168,20 +222,13 @@ interface Scored {
  * relevant is alike, and what was found by a chance of words stands alone (score regularization: Diaz, CIKM 2005). Of
  * one entity's passages none lends to another. Passages after them keep their scores, which are lower.
  */
-function lendScores(ranked: readonly Scored[], idf: (stem: string) => number): readonly number[] {
+function lendScores(ranked: readonly Scored[]): readonly number[] {
   const lenders = ranked.slice(0, LENDERS)
-  const likes = likenesses(
-    lenders.map(({ passage }) => passage),
-    idf,
-  )
-  const lent = lenders.map(({ score, passage }, at) => {
+  const likes = likenesses(lenders.map(({ direction }) => direction))
+  const lent = lenders.map(({ score, node: own }, at) => {
     const near = lenders
-      .map((other, place) => ({
-        score: other.score,
-        node: other.passage.node,
-        like: likes[at * lenders.length + place] ?? 0,
-      }))
-      .filter(({ node, like }) => like > 0 && node !== passage.node)
+      .map(({ node, score: theirs }, place) => ({ node, score: theirs, like: likes[at * lenders.length + place] ?? 0 }))
+      .filter(({ node, like }) => like > 0 && node !== own)
       .toSorted((a, b) => b.like - a.like)
       .slice(0, NEIGHBOURS)
     const all = near.reduce((sum, { like }) => sum + like, 0)
@@ -195,12 +242,12 @@ function lendScores(ranked: readonly Scored[], idf: (stem: string) => number): r
 }
 
 /** Cosines of every two, by word: most words stand in few of them. */
-function likenesses(passages: readonly ReadPassage[], idf: (stem: string) => number): Float64Array {
-  const likes = new Float64Array(passages.length ** 2)
-  for (const there of positionsOf(passages, idf).values()) {
+function likenesses(directions: readonly Direction[]): Float64Array {
+  const likes = new Float64Array(directions.length ** 2)
+  for (const there of positionsOf(directions).values()) {
     for (const one of there) {
       for (const other of there) {
-        const place = one.at * passages.length + other.at
+        const place = one.at * directions.length + other.at
         likes[place] = (likes[place] ?? 0) + one.weight * other.weight
       }
     }
@@ -211,10 +258,10 @@ function likenesses(passages: readonly ReadPassage[], idf: (stem: string) => num
 type Positions = { readonly at: number; readonly weight: number }[]
 
 /** The passages each word stands in. */
-function positionsOf(passages: readonly ReadPassage[], idf: (stem: string) => number): ReadonlyMap<string, Positions> {
+function positionsOf(directions: readonly Direction[]): ReadonlyMap<string, Positions> {
   const places = new Map<string, Positions>()
-  for (const [at, passage] of passages.entries()) {
-    for (const [stem, weight] of weightsOf(passage, idf)) {
+  for (const [at, direction] of directions.entries()) {
+    for (const [stem, weight] of direction) {
       const there = places.get(stem)
       if (there === undefined) places.set(stem, [{ at, weight }])
       else there.push({ at, weight })
@@ -223,10 +270,16 @@ function positionsOf(passages: readonly ReadPassage[], idf: (stem: string) => nu
   return places
 }
 
-/** Words that tell something, by how often they stand there and how telling they are; the squares sum to 1. */
-function weightsOf(passage: ReadPassage, idf: (stem: string) => number): readonly (readonly [string, number])[] {
+/** Words by weight; the squares sum to 1. */
+type Direction = readonly (readonly [stem: string, weight: number])[]
+
+/** Words of a passage that tell something, by how often they stand there and how telling they are. */
+function directionOf(passage: ReadPassage, idf: (stem: string) => number): Direction {
   const telling = [...passage.often].filter(([stem]) => !isStopWord(stem))
-  const weights = telling.map(([stem, often]) => [stem, (1 + Math.log(often)) * idf(stem)] as const)
-  const norm = Math.hypot(...weights.map(([, weight]) => weight)) || 1
+  return ofLengthOne(telling.map(([stem, often]) => [stem, (1 + Math.log(often)) * idf(stem)] as const))
+}
+
+function ofLengthOne(weights: Direction): Direction {
+  const norm = Math.sqrt(weights.reduce((sum, [, weight]) => sum + weight * weight, 0)) || 1
   return weights.map(([stem, weight]) => [stem, weight / norm])
 }

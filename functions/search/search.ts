@@ -1,10 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { cutSnippet } from '../../shared/graph/cut-passages.ts'
 import { LOOKUP_LIMIT, type SearchHit, type SearchIndex, type SearchQuery } from '../../shared/graph/search-index.ts'
-import { lookupName } from './entity-rows.ts'
-import { PASSAGE_SPAN } from './index-file.ts'
-import { type FilterSql, type Found, filterSql, findPassages, parseSearch } from './passage-query.ts'
-import { type Ranked, rankPassages } from './rank-passages.ts'
+import { wordSkimmer } from '../../shared/graph/search-words.ts'
+import { lookupName, writtenName } from './entity-rows.ts'
+import { PASSAGE_SPAN, prepared } from './index-file.ts'
+import { type FilterSql, type Found, filterSql, findPassages, type ParsedSearch, parseSearch } from './passage-query.ts'
+import { type Ranked, type RankingStages, rankPassages } from './rank-passages.ts'
 
 /** Passages ranked: what FTS5 has further down does not come up. */
 const LEAST_RANKED = 200
@@ -12,34 +13,54 @@ const LEAST_RANKED = 200
 /** The best hits of a query, or without words the newest of its filter. `all`: how many passages there are. */
 export function searchPassages(db: DatabaseSync, query: SearchQuery, all: () => number): readonly SearchHit[] {
   const search = query.text === undefined ? undefined : parseSearch(query.text)
-  const filter = filterSql(query.filter)
-  if (search === undefined) return newestHits(db, filter, query.limit)
-  const most = Math.max(LEAST_RANKED, 2 * query.limit)
-  const found = findPassages(db, search, filter, { all: all(), most })
-  const ranked = rankPassages(found, search)
-  const weights = new Map([...search.stems.keys()].map((stem) => [stem, found.idf(stem)]))
-  return passageHits(db, { found, ranked, weights, limit: query.limit })
+  if (search === undefined) return newestHits(db, filterSql(query.filter), query.limit)
+  const ranking = rankByWords(db, search, query, all)
+  return bestPassages(ranking, query.limit).flatMap((place) => showHit(db, ranking, place))
 }
 
-interface Ranking {
+/** What the words of a text find. */
+export interface Ranking {
   readonly found: Found
+  /** Passages, best first. */
   readonly ranked: readonly Ranked[]
+  /** The text has the whole name of something that was found, with a capital. */
+  readonly namesThings: boolean
+  /** How telling each stem of the text is. */
   readonly weights: ReadonlyMap<string, number>
-  readonly limit: number
+  /** Looks for these stems in a passage. */
+  readonly skim: ReturnType<typeof wordSkimmer>
 }
 
-/** An entity is as good as its best passage, and shows it. */
-function passageHits(db: DatabaseSync, { found, ranked, weights, limit }: Ranking): readonly SearchHit[] {
+export function rankByWords(
+  db: DatabaseSync,
+  search: ParsedSearch,
+  { filter, limit, most = LEAST_RANKED }: Pick<SearchQuery, 'filter' | 'limit'> & { readonly most?: number },
+  all: () => number,
+  stages?: RankingStages,
+): Ranking {
+  const found = findPassages(db, search, filterSql(filter), { all: all(), most: Math.max(most, 2 * limit) })
+  const weights = new Map([...search.stems.keys()].map((stem) => [stem, found.idf(stem)]))
+  return { found, ...rankPassages(found, search, stages), weights, skim: wordSkimmer(new Set(weights.keys())) }
+}
+
+/** An entity is as good as its best passage. */
+function bestPassages({ ranked }: Ranking, limit: number): readonly Ranked[] {
   const best = new Map<number, Ranked>()
   for (const place of ranked) {
     if (!best.has(place.node)) best.set(place.node, place)
     if (best.size === limit) break
   }
-  return [...best.values()].flatMap(({ at, node, score }) => {
-    const { text = '', facts = '' } = found.passages[at] ?? {}
-    const shown = cutSnippet(text.trim() === '' ? facts : text, weights)
-    return entityHit(db, node, score, shown)
-  })
+  return [...best.values()]
+}
+
+/** A hit as it shows its passage. */
+export function showHit(
+  db: DatabaseSync,
+  { found, weights, skim }: Ranking,
+  { at, node, score }: Ranked,
+): readonly SearchHit[] {
+  const { text = '', facts = '' } = found.passages[at] ?? {}
+  return entityHit(db, node, score, cutSnippet(text.trim() === '' ? facts : text, weights, skim))
 }
 
 /** What was not ranked by words: nodes and their scores, in order. */
@@ -63,9 +84,10 @@ function newestHits(db: DatabaseSync, { condition, values }: FilterSql, limit: n
 }
 
 function entityHit(db: DatabaseSync, node: number, score: number, snippet: string): readonly SearchHit[] {
-  const row = db
-    .prepare('SELECT entity_id, label, type, ref, at FROM entities WHERE node = ? AND hash IS NOT NULL')
-    .get(node)
+  const row = prepared(
+    db,
+    'SELECT entity_id, label, type, ref, at FROM entities WHERE node = ? AND hash IS NOT NULL',
+  ).get(node)
   if (row === undefined) return []
   const { entity_id, label, type, ref, at } = row
   return [
@@ -83,17 +105,23 @@ function entityHit(db: DatabaseSync, node: number, score: number, snippet: strin
 
 /** Ids of what has a name, or whose id ends in a part; in text order. */
 export function lookUpIds(db: DatabaseSync, by: Parameters<SearchIndex['lookup']>[1], text: string): readonly string[] {
-  const rows = by === 'suffix' ? bySuffix(db, text.trim()) : byName(db, by === 'alias' ? 1 : 0, lookupName(text))
-  return rows.map(({ entity_id }) => String(entity_id))
+  return LOOKUPS[by](db, text).map(({ entity_id }) => String(entity_id))
 }
 
-function byName(db: DatabaseSync, alias: 0 | 1, name: string) {
+const LOOKUPS = {
+  suffix: (db: DatabaseSync, text: string) => bySuffix(db, text.trim()),
+  label: (db: DatabaseSync, text: string) => byName(db, '0', lookupName(text)),
+  alias: (db: DatabaseSync, text: string) => byName(db, '1', lookupName(text)),
+  written: (db: DatabaseSync, text: string) => byName(db, '0, 1, 2', writtenName(text)),
+}
+
+function byName(db: DatabaseSync, kinds: '0' | '1' | '0, 1, 2', name: string) {
   return db
     .prepare(
-      `SELECT e.entity_id FROM names n JOIN entities e USING (node) WHERE n.name = ? AND n.alias = ?
+      `SELECT DISTINCT e.entity_id FROM names n JOIN entities e USING (node) WHERE n.name = ? AND n.alias IN (${kinds})
        ORDER BY e.entity_id LIMIT ?`,
     )
-    .all(name, alias, LOOKUP_LIMIT)
+    .all(name, LOOKUP_LIMIT)
 }
 
 /** The segments from the last to the first: what ends in `type.instance` begins with `instance.type` there. */

@@ -30,14 +30,26 @@ export const handler = functionHandler({
   input: z.union([
     z.strictObject({ tenant: text, click: ClickSchema }),
     z.strictObject({ run: z.strictObject({ tenant: text, run_id: text }), entry: text }),
+    z.strictObject({ erased: z.strictObject({ channel: text, ts: text }) }),
   ]),
   async run(work, world) {
+    if ('erased' in work) return deleteMessage(world, work.erased)
     if (!('click' in work)) return tellRun(world, work.run)
     const { feedback, ...click } = work.click
     await decideClick(world, work.tenant, feedback === undefined ? click : { ...click, feedback })
     return {}
   },
 })
+
+/** The message of a run that was erased; one that is not there any more is deleted. */
+async function deleteMessage(world: World, { channel, ts }: { readonly channel: string; readonly ts: string }) {
+  try {
+    await world.slack?.call('chat.delete', { channel, ts })
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== 'slack_message_not_found') throw error
+  }
+  return {}
+}
 
 /**
  * Decides what somebody clicked, as that person, through the same door as everybody. What is refused changes nothing,

@@ -4,6 +4,7 @@ import { bedrockModel } from '../../shared/providers/settings.ts'
 import { anchorPrefix } from '../../shared/runs/anchors.ts'
 import { RUN_INDEXES } from '../../shared/runs/dynamodb-table.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
+import { eventSource } from '../../shared/webhooks/buses.ts'
 import { type AskedModel, modelsBehind } from './bedrock-models.ts'
 import type { Right } from './grants.ts'
 import type { Names } from './names.ts'
@@ -13,15 +14,11 @@ import type { Names } from './names.ts'
  * run makes: an object's hash, a run id, the hash of an inline document, the number of a machine's version. Without
  * secrets in the settings `secrets.read` is no right at all, nor is `models.ask` without models of Bedrock (those of
  * `research.` are of its provider alone, as those of `embeddings.` and `judge.` are of theirs), nor `shell.run` where no shell-gate
- * stands, nor anything of Slack without a workspace, nor a nudge for webhooks where there are none.
+ * stands, nor anything of Slack without a workspace, nor a count of spending without caps, nor a nudge for webhooks and buses where there are none.
  */
 export function rightStatements(right: Right, stack: Stack, names: Names, chosen: ChosenRights): PolicyStatement[] {
   if (isByChoice(right)) return BY_CHOICE[right](chosen, stack, names)
-  if (right === 'shell.run' && !chosen.shell) return []
-  if (ANCHORING.has(right) && chosen.anchors !== true) return []
-  if (right === 'live.forget' && chosen.live !== true) return []
-  if (right === 'outbox.slack' && chosen.slack === undefined) return []
-  if (right === 'webhooks.nudge' && (chosen.webhooks ?? []).length === 0) return []
+  if (ASKED_FOR[right]?.(chosen) === false) return []
   const { tenants, slack } = chosen
   const allowed: Readonly<Record<Exclude<Right, ByChoice>, readonly Allowed[]>> = STATEMENTS
   return allowed[right].map(({ on, actions, conditions }) => {
@@ -34,7 +31,24 @@ export function rightStatements(right: Right, stack: Stack, names: Names, chosen
   })
 }
 
-const ANCHORING: ReadonlySet<Right> = new Set(['outbox.anchor', 'anchors.put', 'anchors.read'])
+const isAnchoring = ({ anchors }: ChosenRights) => anchors === true
+const countsSpending = ({ spending }: ChosenRights) => spending === true
+const hasBuses = ({ buses = [] }: ChosenRights) => buses.length > 0
+
+/** Rights that only some stages have: whether the settings of this one ask for what they are for. */
+const ASKED_FOR: Partial<Record<Right, (chosen: ChosenRights) => boolean>> = {
+  'shell.run': ({ shell }) => shell,
+  'outbox.anchor': isAnchoring,
+  'anchors.put': isAnchoring,
+  'anchors.read': isAnchoring,
+  'live.forget': ({ live }) => live === true,
+  'spending.read': countsSpending,
+  'spending.count': countsSpending,
+  'outbox.slack': ({ slack }) => slack !== undefined,
+  'machine.takeBack': ({ releases }) => releases === true,
+  'outbox.bus': hasBuses,
+  'webhooks.nudge': (chosen) => (chosen.webhooks ?? []).length > 0 || hasBuses(chosen),
+}
 
 /** What asking providers takes. */
 interface Asked {
@@ -55,16 +69,26 @@ export interface ChosenRights extends Asked {
   readonly judge?: Asked | undefined
   /** Shell gates are on. */
   readonly shell: boolean
+  /** No document comes with a request (`authoring: deployed_only`): machines are made by deployments alone. */
+  readonly closed?: boolean
   /** Executions are kept free for what must go on; absent = nothing but shell gates has its own. */
   readonly reserved?: boolean
   /** Ends of hash chains are put into a bucket with Object Lock; absent = there is none. */
   readonly anchors?: boolean
   /** What models say is told while they say it; absent = it is not. */
   readonly live?: boolean
+  /** Functions are in subnets of the operator's; absent = in none of anybody's. */
+  readonly network?: boolean
+  /** There are caps of spending; absent = nothing is counted. */
+  readonly spending?: boolean
   /** ARN of the customer's key that data is under; absent = AWS's own keys. */
   readonly key?: string | undefined
   /** ARNs of the secrets webhooks are signed with, and of headers of spans; absent = there are none. */
   readonly webhooks?: readonly string[]
+  /** Buses that events are put on, each by name or ARN; absent = there are none. */
+  readonly buses?: readonly string[]
+  /** ARNs of the secrets that senders of webhooks share; absent = there are none. */
+  readonly hooks?: readonly string[]
   /** ARNs of the secrets that hold keys of services; absent = there are none. */
   readonly services?: readonly string[]
   /** ARNs of the secrets that hold keys of MCP servers; absent = there are none. */
@@ -76,6 +100,10 @@ export interface ChosenRights extends Asked {
   readonly containers?: readonly string[]
   /** Which events of EventBridge are taken, and from which bus; absent = none. */
   readonly events?: Pick<NonNullable<Settings['events']>, 'bus' | 'pattern'> | undefined
+  /** Releases are gradual (release.ts); absent = a deployment replaces the code at once. */
+  readonly releases?: boolean
+  /** Documents start runs by themselves; absent = none does. */
+  readonly triggers?: boolean
   /** Callers come with a bearer credential; absent = they are signed by IAM. */
   readonly auth?: 'token' | 'jwt' | undefined
   /** ARNs of Slack's token and signing secrets, and whose the workspace is; absent = none is configured. */
@@ -93,7 +121,10 @@ const BY_CHOICE = {
   'judge.models': ({ judge }: ChosenRights, stack: Stack) => askedStatements(judge?.models ?? [], stack),
   'slack.verify': ({ slack }: ChosenRights) => (slack?.signing ?? []).map(secretStatement),
   'webhooks.sign': ({ webhooks = [] }: ChosenRights) => webhooks.map(secretStatement),
+  'buses.put': ({ buses = [] }: ChosenRights, stack: Stack, names: Names) =>
+    buses.map((bus) => busStatement(bus, stack, names)),
   'services.key': ({ services = [] }: ChosenRights) => services.map(secretStatement),
+  'hooks.verify': ({ hooks = [] }: ChosenRights) => hooks.map(secretStatement),
   'mcp.key': ({ mcp = [] }: ChosenRights) => mcp.map(secretStatement),
   'telemetry.secrets': ({ telemetry = [] }: ChosenRights) => telemetry.map(secretStatement),
   // One name a step, however many tenants have a function of it: IAM limits what a role says.
@@ -144,6 +175,16 @@ function startStatements(stack: Stack, resourceName: string): PolicyStatement[] 
     new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [`${arn}:*`] }),
     new PolicyStatement({ actions: ['lambda:ListVersionsByFunction'], resources: [arn] }),
   ]
+}
+
+/** Events of this stage alone: under another name whoever listens would take them for somebody else's. */
+function busStatement(bus: string, stack: Stack, { stage }: Names): PolicyStatement {
+  const arn = stack.formatArn({ service: 'events', resource: 'event-bus', resourceName: bus })
+  return new PolicyStatement({
+    actions: ['events:PutEvents'],
+    resources: [bus.startsWith('arn:') ? bus : arn],
+    conditions: { StringEquals: { 'events:source': eventSource(stage) } },
+  })
 }
 
 /** Exactly this one: the settings take whole ARNs only. */
@@ -211,6 +252,9 @@ interface Allowed {
 
 const OF_TENANT = partitions('')
 
+/** Items of the tenant, and the further shards of its large pools of leases. */
+const OF_LEASES = partitionsLike('', '#LEASES#*')
+
 /** The key of the cursors, made at the first list: an item of the tenant, not of a run. */
 const CURSOR_KEY: readonly Allowed[] = [
   {
@@ -233,7 +277,12 @@ const OF_RUNS = partitionsLike('', '#*')
 const OF_CLICKS: Condition = ({ slack, ...of }) =>
   partitionsLike('#I#slack#*')({ ...of, tenants: slack ? [slack.tenant] : [] })
 
+const OF_SPENDING = () => ({ 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': 'SPENDING' } })
+
 const OF_TOKENS = () => ({ 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': 'TOKENS' } })
+
+/** Of triggers and their firings, and of what they owe. */
+const OF_TRIGGERS = partitionsLike('#TR#*', '#OWED')
 
 /** The partitions of entities, of the list of them, and of what leads from the graph to its index. */
 const OF_GRAPH = partitionsLike('#G', '#G#*')
@@ -269,6 +318,9 @@ const STATEMENTS = {
       conditions: partitions('#QUEUE'),
     },
   ],
+  // Items of runs that are erased, what they are found by, kept results of theirs, and messages of theirs that nobody took.
+  // One name a tenant and not five: who erases may write to all of these anyway, and IAM limits what a role says.
+  'runs.erase': [{ on: 'table', actions: ['dynamodb:DeleteItem'], conditions: partitionsLike('#*') }],
   // Clicks that came already, in partitions of their own: who is called by anybody can write nothing else.
   'runs.note': [{ on: 'table', actions: ['dynamodb:GetItem', 'dynamodb:PutItem'], conditions: OF_CLICKS }],
   'runs.noteEnd': [{ on: 'table', actions: ['dynamodb:UpdateItem'], conditions: OF_CLICKS }],
@@ -292,14 +344,19 @@ const STATEMENTS = {
   'runs.lease': [
     {
       on: 'table',
-      actions: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
-      conditions: OF_TENANT,
+      actions: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query', 'dynamodb:UpdateItem'],
+      conditions: OF_LEASES,
     },
   ],
   // Waits that are over, in the partitions of what they waited for: nothing else can be deleted.
   // What models say, in partitions of its own, where it is told while they say it: nothing else can be deleted.
   'live.forget': [{ on: 'table', actions: ['dynamodb:DeleteItem'], conditions: partitionsLike('#L#*') }],
   'waits.forget': [{ on: 'table', actions: ['dynamodb:DeleteItem'], conditions: partitionsLike('#W#*') }],
+  'triggers.get': onItems('GetItem', OF_TRIGGERS),
+  'triggers.query': onItems('Query', OF_TRIGGERS),
+  'triggers.put': onItems('PutItem', OF_TRIGGERS),
+  // What leads to firings that are over: the firings themselves nobody deletes.
+  'triggers.forget': onItems('DeleteItem', partitions('#OWED')),
   // One item that health is probed with, in a partition of its own.
   'health.probe': [
     {
@@ -308,6 +365,9 @@ const STATEMENTS = {
       conditions: () => ({ 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': 'HEALTH' } }),
     },
   ],
+  // What calls of models used, by cap and period, in a partition of their own: caps may count several tenants.
+  'spending.read': [{ on: 'table', actions: ['dynamodb:GetItem'], conditions: OF_SPENDING }],
+  'spending.count': [{ on: 'table', actions: ['dynamodb:GetItem', 'dynamodb:UpdateItem'], conditions: OF_SPENDING }],
   // Bearer tokens, in a partition of their own: who calls is asked before the tenant is known.
   'tokens.read': [{ on: 'table', actions: ['dynamodb:GetItem'], conditions: OF_TOKENS }],
   'tokens.list': [{ on: 'table', actions: ['dynamodb:Query'], conditions: OF_TOKENS }],
@@ -319,6 +379,11 @@ const STATEMENTS = {
     { on: 'bucket', actions: ['s3:ListBucket'] },
   ],
   'objects.put': [{ on: 'objects', actions: ['s3:PutObject'] }],
+  // By version: a deletion that only hides a body would leave it readable.
+  'objects.erase': [
+    { on: 'objects', actions: ['s3:DeleteObjectVersion'] },
+    { on: 'bucket', actions: ['s3:ListBucketVersions'] },
+  ],
   'graph.get': onItems('GetItem', OF_GRAPH),
   'graph.getAll': onItems('BatchGetItem', OF_GRAPH),
   'graph.query': onItems('Query', OF_GRAPH),
@@ -368,14 +433,21 @@ const STATEMENTS = {
       conditions: OF_MACHINES,
     },
     { on: 'inlineMachines', actions: ['states:ListExecutions', 'states:DeleteStateMachine'] },
+    // AWS keeps a version that an alias names, and lets executions on a removed one go on.
+    { on: 'machines', actions: ['states:ListStateMachineVersions', 'states:DeleteStateMachineVersion'] },
   ],
+  // Which release new runs begin with lies beside them.
+  'machine.takeBack': [{ on: 'table', actions: ['dynamodb:GetItem', 'dynamodb:UpdateItem'], conditions: OF_MACHINES }],
   'machine.describe': [{ on: 'executions', actions: ['states:DescribeExecution'] }],
   'machine.stop': [{ on: 'executions', actions: ['states:StopExecution'] }],
   'outbox.nudge': [{ on: 'sendOutbox', actions: ['lambda:InvokeFunction'] }],
   'webhooks.nudge': [{ on: 'sendOutbox', actions: ['lambda:InvokeFunction'] }],
   'outbox.start': [{ on: 'startRun', actions: ['lambda:InvokeFunction'] }],
   'outbox.graph': [{ on: 'indexGraph', actions: ['lambda:InvokeFunction'] }],
+  'outbox.fire': [{ on: 'fireTriggers', actions: ['lambda:InvokeFunction'] }],
+  'outbox.mark': [{ on: 'keepOrErase', actions: ['lambda:InvokeFunction'] }],
   'outbox.webhook': [{ on: 'sendWebhooks', actions: ['lambda:InvokeFunction'] }],
+  'outbox.bus': [{ on: 'sendBusEvents', actions: ['lambda:InvokeFunction'] }],
   'outbox.slack': [{ on: 'slackWork', actions: ['lambda:InvokeFunction'] }],
   'outbox.anchor': [{ on: 'writeAnchor', actions: ['lambda:InvokeFunction'] }],
   // Nothing else: S3 refuses a second object of the name (If-None-Match), and the lock what would take one away.
@@ -454,7 +526,10 @@ const RESOURCES = {
   sendOutbox: (names: Names) => colons('lambda', 'function', names.function('send-outbox')),
   startRun: (names: Names) => colons('lambda', 'function', names.function('start-run')),
   indexGraph: (names: Names) => colons('lambda', 'function', names.function('index-graph')),
+  fireTriggers: (names: Names) => colons('lambda', 'function', names.function('fire-triggers')),
+  keepOrErase: (names: Names) => colons('lambda', 'function', names.function('keep-or-erase')),
   sendWebhooks: (names: Names) => colons('lambda', 'function', names.function('send-webhooks')),
+  sendBusEvents: (names: Names) => colons('lambda', 'function', names.function('send-bus-events')),
   slackWork: (names: Names) => colons('lambda', 'function', names.function('slack-work')),
   writeAnchor: (names: Names) => colons('lambda', 'function', names.function('write-anchor')),
   netGate: (names: Names) => colons('lambda', 'function', names.function('net-gate')),

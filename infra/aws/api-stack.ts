@@ -22,12 +22,15 @@ import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2'
 import { Construct } from 'constructs'
 import { problemOf } from '../../shared/api/problem.ts'
+import { FUNCTIONS } from '../../shared/catalog.ts'
 import { Fault, type FaultName } from '../../shared/errors.ts'
 import { ROUTES, type RouteLine } from '../../shared/routes.ts'
 import { type ChosenRights, functionArn } from './access.ts'
 import { CatalogFunction, functionEnvironment } from './catalog-function.ts'
 import { functionsIn, isDeployed } from './function-sizes.ts'
 import type { Names } from './names.ts'
+import { CustomDomain, makePrivate } from './network.ts'
+import type { ApiDoor } from './network-settings.ts'
 
 interface ApiStackProps extends StackProps {
   readonly names: Names
@@ -36,19 +39,21 @@ interface ApiStackProps extends StackProps {
   readonly built: string
   /** What stands before the stage (web-acl.ts), or `none`. */
   readonly waf: string
+  readonly door: ApiDoor
 }
-
-/** Requests a second of the whole stage, and how many may come at once (best effort: caps are kept in the store). */
-const THROTTLE = { throttlingRateLimit: 50, throttlingBurstLimit: 100 }
 
 /** Anybody reaches it, and what no address is of must not cost the others their share. */
-const CALLBACK_THROTTLE = {
-  '/api/callbacks/{token}/POST': { throttlingRateLimit: 20, throttlingBurstLimit: 40 },
-}
+const CALLBACKS = { rate: 20, burst: 40 }
+
+/** So does anybody this, where a document has triggers. */
+const HOOKS = { rate: 20, burst: 40 }
 
 /** Anybody reaches it too: people click seldom. */
-const SLACK_THROTTLE = {
-  '/api/slack/interactions/POST': { throttlingRateLimit: 10, throttlingBurstLimit: 20 },
+const SLACK = { rate: 10, burst: 20 }
+
+/** Requests a second, and how many may come at once (best effort: caps are kept in the store); of a route no more than of the stage. */
+function throttled({ rate, burst }: ApiDoor['throttle'], stage: ApiDoor['throttle'] = { rate, burst }) {
+  return { throttlingRateLimit: Math.min(rate, stage.rate), throttlingBurstLimit: Math.min(burst, stage.burst) }
 }
 
 /**
@@ -76,39 +81,49 @@ export class ApiStack extends Stack {
 
   constructor(scope: Construct, id: string, props: ApiStackProps) {
     super(scope, id, props)
-    const { names, built, chosen, waf } = props
-    this.api = this.addApi(names, chosen)
+    const { names, built, chosen, waf, door } = props
+    this.api = this.addApi(names, chosen, door)
     const functions = new Map<string, IFunction>()
     const lines = [...functionsIn('route'), ...functionsIn('guard')].filter((line) => isDeployed(line, chosen))
     for (const line of lines) {
       const bundle = join(built, 'functions', line.name)
-      const environment = functionEnvironment(line, this, names)
+      const environment = functionEnvironment(line, this, names, chosen)
       functions.set(line.name, new CatalogFunction(this, { line, names, bundle, environment, chosen }).function)
     }
-    const routes = ROUTES.filter(({ signed_by }) => signed_by !== 'slack' || chosen.slack !== undefined)
+    const absent = new Set(FUNCTIONS.filter((line) => !isDeployed(line, chosen)).map(({ name }) => name))
+    const routes = ROUTES.filter(({ name }) => !absent.has(name))
     const functionOf = (name: string) => functions.get(name) ?? this.functionElsewhere(names, name)
     addRoutes(this.api, routes, functionOf, methodAuthorization(this, chosen.auth, functionOf))
     addGatewayAnswers(this.api, chosen.auth, waf !== 'none')
     if (waf !== 'none') new WebAcl(this, 'WebAcl', { names, api: this.api, choice: waf })
-    new CfnOutput(this, 'Url', { value: this.api.url, description: 'SLUICE_URL of this deployment' })
+    const { domain, mutual_tls, private_api, default_endpoint } = door
+    if (private_api !== undefined) makePrivate(this.api, private_api, chosen.auth, routes)
+    if (domain !== undefined) new CustomDomain(this, 'Domain', { api: this.api, domain, mutual_tls })
+    const url = domain !== undefined && default_endpoint === 'off' ? `https://${domain.name}/` : this.api.url
+    new CfnOutput(this, 'Url', { value: url, description: 'SLUICE_URL of this deployment' })
   }
 
-  private addApi(names: Names, chosen: ChosenRights): RestApi {
+  private addApi(names: Names, chosen: ChosenRights, { throttle, default_endpoint }: ApiDoor): RestApi {
     const accessLogs = new LogGroup(this, 'AccessLogs', {
-      logGroupName: `/aws/apigateway/${names.table}-access`,
+      logGroupName: `/aws/apigateway/${names.whole}-access`,
       retention: RetentionDays.ONE_MONTH,
       removalPolicy: RemovalPolicy.DESTROY,
     })
     const { account } = new GatewayLogs(this, 'GatewayLogs')
     const api = new RestApi(this, 'Api', {
-      restApiName: names.table,
+      restApiName: names.whole,
       endpointTypes: [EndpointType.REGIONAL],
       // Bodies reach the functions as they were sent, and bytes leave as bytes.
       binaryMediaTypes: ['*/*'],
       cloudWatchRole: false,
+      ...(default_endpoint === 'off' ? { disableExecuteApiEndpoint: true } : {}),
       deployOptions: {
-        ...THROTTLE,
-        methodOptions: { ...CALLBACK_THROTTLE, ...(chosen.slack === undefined ? {} : SLACK_THROTTLE) },
+        ...throttled(throttle),
+        methodOptions: {
+          '/api/callbacks/{token}/POST': throttled(CALLBACKS, throttle),
+          ...(chosen.triggers === true ? { '/api/hooks/{document}/{trigger}/POST': throttled(HOOKS, throttle) } : {}),
+          ...(chosen.slack === undefined ? {} : { '/api/slack/interactions/POST': throttled(SLACK, throttle) }),
+        },
         stageName: names.stage,
         tracingEnabled: true,
         // Metrics a method are billed one by one; those of the whole API are free.
@@ -119,8 +134,17 @@ export class ApiStack extends Stack {
         accessLogFormat: AccessLogFormat.custom(JSON.stringify(ACCESS_LINE)),
       },
     })
-    api.deploymentStage.node.addDependency(account)
+    api.deploymentStage.node.addDependency(account, this.addExecutionLogs(api, names))
     return api
+  }
+
+  /** API Gateway would make it itself, under no key and kept for ever: made before the stage, under this very name, it is ours. */
+  private addExecutionLogs(api: RestApi, names: Names): LogGroup {
+    return new LogGroup(this, 'ExecutionLogs', {
+      logGroupName: `API-Gateway-Execution-Logs_${api.restApiId}/${names.stage}`,
+      retention: RetentionDays.ONE_MONTH,
+      removalPolicy: RemovalPolicy.DESTROY,
+    })
   }
 
   /** start-run and retry-run stand beside the machines; their names are known. */
@@ -131,7 +155,7 @@ export class ApiStack extends Stack {
 }
 
 /**
- * Routes as methods of the API, their callers asked for as `authorized` says; routes that stream are passed on as they come. Of one that Slack signs, or whose address is signed, the
+ * Routes as methods of the API, their callers asked for as `authorized` says; routes that stream are passed on as they come. Of one that Slack or a sender signs, or whose address is signed, the
  * gateway lets everybody through to the function that checks it: it has a tighter throttle than the stage (api-stack.ts).
  */
 function addRoutes(
@@ -347,11 +371,11 @@ class WebAcl extends Construct {
 
   private own(names: Names): CfnWebACL {
     return new CfnWebACL(this, 'Acl', {
-      name: names.table,
+      name: names.whole,
       description: 'Before the API of Sluice: too many requests of one address, known bad addresses, known attacks',
       scope: 'REGIONAL',
       defaultAction: { allow: {} },
-      visibilityConfig: seenAs(names.table),
+      visibilityConfig: seenAs(names.whole),
       rules: [tooMany(names), ...GROUPS.map((group, i) => groupRule(names, group, i + 1))],
     })
   }
@@ -388,7 +412,7 @@ function tooMany(names: Names): CfnWebACL.RuleProperty {
     priority: 0,
     action: { block: {} },
     statement: { rateBasedStatement: { limit: MOST_AN_ADDRESS, evaluationWindowSec: 300, aggregateKeyType: 'IP' } },
-    visibilityConfig: seenAs(`${names.table}-TooManyRequests`),
+    visibilityConfig: seenAs(`${names.whole}-TooManyRequests`),
   }
 }
 
@@ -401,7 +425,7 @@ function groupRule(names: Names, { name, counted = [] }: Group, priority: number
     statement: {
       managedRuleGroupStatement: { vendorName: 'AWS', name, ...(counted.length === 0 ? {} : { ruleActionOverrides }) },
     },
-    visibilityConfig: seenAs(`${names.table}-${name}`),
+    visibilityConfig: seenAs(`${names.whole}-${name}`),
   }
 }
 

@@ -19,6 +19,7 @@ import { type DeployedDag, deployedResearch } from './deployed-dags.ts'
 import type { DeployedStep } from './deployed-steps.ts'
 import { DocumentsStack, pinStackCount, shareDocuments } from './documents-stack.ts'
 import { MachinesStack } from './machines-stack.ts'
+import { requireCodeRoom, requireMachineRoom, requireResourceRoom } from './measure-quotas.ts'
 import { Alarms, Dashboard } from './monitoring.ts'
 import { stageNames } from './names.ts'
 import {
@@ -30,8 +31,9 @@ import {
   deployedContainers,
   wideFindings,
 } from './native-calls.ts'
+import { placeInNetwork } from './network.ts'
+import { keepLogs, tagAll } from './stage-wide.ts'
 import { StepsStack } from './steps-stack.ts'
-import { requireResourceRoom } from './template-limits.ts'
 
 interface AppParts {
   /** An app, or a stage of one. */
@@ -50,8 +52,10 @@ interface AppParts {
 
 /** The stacks, for any account and region: nothing is looked up. cdk-nag's findings fail the synthesis. */
 export function buildApp({ app, deploy, settings, dags, steps = [], calls = [], built }: AppParts): void {
-  const names = stageNames(deploy.stage)
+  const names = stageNames(deploy.stage, deploy.restore_from)
   const all = [...dags, deployedResearch()]
+  requireMachineRoom(all)
+  if (deploy.release === 'gradual') requireCodeRoom(built)
   const definitions = join(built, 'definitions')
   writeDefinitions(definitions, all)
   const { document_stacks: spread } = deploy
@@ -63,12 +67,19 @@ export function buildApp({ app, deploy, settings, dags, steps = [], calls = [], 
   const containers = deployedContainers(settings, calls)
   const chosen = {
     ...chosenOf(settings, deploy),
+    triggers: dags.some(({ triggers }) => triggers.length > 0),
     steps: steps.map(({ slug }) => names.step(slug)),
     containers: containers.map(({ name }) => name),
   }
   // Bodies must not end before the records that name them.
   const retentionDays = Math.max(deploy.retention_days, settings.safety.retention_days)
-  const data = new DataStack(app, 'SluiceData', { ...stack('data'), names, retentionDays, tenants })
+  const data = new DataStack(app, 'SluiceData', {
+    ...stack('data'),
+    names,
+    retentionDays,
+    tenants,
+    restored: deploy.restore_from,
+  })
   const anchors = chosen.anchors
     ? [new AnchorsStack(app, 'SluiceAnchors', { ...stack('anchors'), names, retentionDays: audit.retention_days })]
     : []
@@ -79,17 +90,19 @@ export function buildApp({ app, deploy, settings, dags, steps = [], calls = [], 
     ...stack('machines'),
     names,
     dags: spread === 0 ? all : [deployedResearch()],
+    triggers: dags.flatMap(({ slug, triggers }) => triggers.map((trigger) => ({ slug, trigger }))),
     built,
     chosen,
     calls: callPolicy(rights),
   })
   const documents = shareDocuments(dags, spread).map((share, i) => {
     const of = stack(`documents-${i + 1}`)
-    return new DocumentsStack(app, `SluiceDocuments${i + 1}`, { ...of, names, dags: share, definitions })
+    const gradual = chosen.releases
+    return new DocumentsStack(app, `SluiceDocuments${i + 1}`, { ...of, names, dags: share, definitions, gradual })
   })
   // Its alarms name every machine: with hundreds, a template with spaces for people would be over a megabyte.
   const suppressTemplateIndentation = spread > 0
-  const ofApi = { ...stack('api'), names, chosen, built, waf: deploy.waf, suppressTemplateIndentation }
+  const ofApi = { ...stack('api'), names, chosen, built, waf: deploy.waf, door: deploy, suppressTemplateIndentation }
   const api = new ApiStack(app, 'SluiceApi', ofApi)
   tellOfMachines(machines, { settings, steps, calls, rights, containers })
   machines.addStackDependency(data, 'its functions name the table and the bucket')
@@ -100,12 +113,19 @@ export function buildApp({ app, deploy, settings, dags, steps = [], calls = [], 
   }
   for (const one of anchors) machines.addStackDependency(one, 'write-anchor names its bucket')
   api.addStackDependency(machines, 'a route names start-run')
-  new Alarms(api, 'Alarms', { names, chosen, api: api.api, dags: all, email: deploy.alarm_email })
-  new Dashboard(api, 'Dashboard', { names, apiName: names.table })
+  const { release } = machines
+  new Alarms(api, 'Alarms', { names, chosen, api: api.api, dags: all, email: deploy.alarm_email, release })
+  new Dashboard(api, 'Dashboard', { names, apiName: names.whole })
   for (const one of documents) one.addStackDependency(machines, 'its machines name a role, functions and a log group')
   for (const one of [machines, ...documents]) pinStackCount(one, spread)
   if (chosen.key !== undefined) encryptWithKey(chosen.key, [data, ...projects, ...tasks, machines, api])
-  requireResourceRoom([machines, ...documents, api], { documents: dags.length, spread })
+  if (deploy.network !== undefined) placeInNetwork(deploy.network, [...projects, machines, api])
+  keepLogs(deploy.log_retention_days, [data, ...projects, ...tasks, machines, api])
+  tagAll(app, deploy.tags)
+  requireResourceRoom([machines, ...documents, api], [data, ...anchors, ...projects, ...tasks], {
+    documents: dags.length,
+    spread,
+  })
   acknowledgeFindings([data, ...anchors, ...projects, ...tasks, machines, ...documents, api], names, chosen)
   acknowledgeSteps(projects, steps)
   acknowledgeCalls(machines, tasks, wideFindings(rights), containers)
@@ -176,7 +196,7 @@ function toldCalls(calls: readonly string[], rights: readonly CallRight[]) {
 }
 
 /** What the settings decide of rights. */
-function chosenOf(settings: Settings, deploy: DeploySettings): ChosenRights {
+function chosenOf(settings: Settings, deploy: DeploySettings): ChosenRights & { readonly releases: boolean } {
   const { providers, research, tenants } = settings
   return {
     tenants,
@@ -186,15 +206,21 @@ function chosenOf(settings: Settings, deploy: DeploySettings): ChosenRights {
     embeddings: research.embeddings === undefined ? [] : askedBy(research.embeddings, providers).secrets,
     judge: research.judge === undefined ? undefined : askedBy(research.judge, providers),
     shell: settings.shell_gates.allow.length > 0,
+    closed: settings.authoring === 'deployed_only',
     reserved: settings.reserved_concurrency,
     slack: slackOf(settings),
     webhooks: webhookSecretsOf(settings),
+    buses: [...new Set(settings.buses.map(({ bus }) => bus))],
     services: secretsOf(settings.services),
+    hooks: hookSecretsOf(settings),
     mcp: mcpSecretsOf(settings),
     telemetry: telemetrySecretsOf(settings),
     events: settings.events,
     anchors: settings.audit.anchor !== 'none',
     live: settings.live_text,
+    network: deploy.network !== undefined,
+    releases: deploy.release === 'gradual',
+    spending: settings.spending.length > 0,
     auth: deploy.auth.mode === 'iam' ? undefined : deploy.auth.mode,
     key: deploy.key === 'aws' ? undefined : deploy.key,
   }
@@ -223,6 +249,11 @@ function mcpSecretsOf({ mcp_servers }: Settings): readonly string[] {
 
 function webhookSecretsOf({ webhooks }: Settings): readonly string[] {
   const arns = webhooks.flatMap(({ key }) => [key].flat().flatMap(({ secret }) => secret ?? []))
+  return [...new Set(arns)]
+}
+
+function hookSecretsOf({ triggers }: Settings): readonly string[] {
+  const arns = Object.values(triggers.secrets).flatMap((key) => [key].flat().flatMap(({ secret }) => secret ?? []))
   return [...new Set(arns)]
 }
 

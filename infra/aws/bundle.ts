@@ -189,7 +189,7 @@ function namedZod(): Plugin {
 }
 
 function namedClients(settings: Settings): NamedClients {
-  const { providers, services, mcp_servers, slack, webhooks, telemetry, live_text } = settings
+  const { providers, services, mcp_servers, slack, webhooks, buses, triggers, telemetry, live_text } = settings
   const all = Object.values(providers)
   const ofProviders = all.map((provider) => ('key' in provider ? provider.key?.secret : undefined))
   const ofSlack = slack === undefined ? [] : [slack.token, slack.signing_secret].flat().map(({ secret }) => secret)
@@ -198,13 +198,15 @@ function namedClients(settings: Settings): NamedClients {
   const ofServices = Object.values(services).map(({ key }) => key?.secret)
   const servers = Object.values(mcp_servers)
   const ofServers = servers.flatMap((server) => mcpKeys(server).map(({ key }) => key.secret))
-  const arns = [...ofProviders, ...ofServices, ...ofServers, ...ofSlack, ...ofWebhooks, ...ofHeaders]
+  const ofHooks = Object.values(triggers.secrets).flatMap((key) => [key].flat().map(({ secret }) => secret))
+  const arns = [...ofProviders, ...ofServices, ...ofServers, ...ofSlack, ...ofWebhooks, ...ofHooks, ...ofHeaders]
   const keepers = new Set(arns.map((arn) => arn?.split(':')[2]))
   return {
     adapters: ADAPTER_TYPES.filter((adapter) => all.some(({ type }) => type === adapter)),
     ssm: keepers.has('ssm'),
     secretsmanager: keepers.has('secretsmanager'),
-    webhooks: webhooks.length > 0,
+    webhooks: webhooks.length + buses.length > 0,
+    buses: buses.length > 0,
     live: live_text,
     ...(servers.length === 0 ? {} : { mcp: ofServers.length > 0 ? 'with_key' : 'plain' }),
     ...(telemetry === undefined ? {} : { spans: ofHeaders.length > 0 ? 'with_key' : 'plain' }),

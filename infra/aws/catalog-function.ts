@@ -5,12 +5,14 @@ import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import type { IQueue } from 'aws-cdk-lib/aws-sqs'
 import { Construct } from 'constructs'
 import { FUNCTIONS, type FunctionLine } from '../../shared/catalog.ts'
-import { Fault } from '../../shared/errors.ts'
 import { type ChosenRights, functionArn, rightStatements } from './access.ts'
+import { withoutCovered } from './covered-statements.ts'
 import { keyStatements } from './customer-key.ts'
 import { functionSize } from './function-sizes.ts'
-import { functionRights, policyName, type Right } from './grants.ts'
+import { policyName, type Right, stageRights } from './grants.ts'
 import type { Names } from './names.ts'
+import { networkStatements } from './network.ts'
+import { VERSION_OPTIONS } from './release.ts'
 
 interface CatalogFunctionProps {
   readonly line: FunctionLine
@@ -20,6 +22,8 @@ interface CatalogFunctionProps {
   readonly environment: Readonly<Record<string, string>>
   /** What the stage's settings decide; only who has the right gets to what they name. */
   readonly chosen?: ChosenRights
+  /** Where releases are gradual, of what machines call: a version of it is published, and stays. */
+  readonly versioned?: boolean
   /** For functions that are invoked asynchronously: where an event goes that failed three times. */
   readonly deadLetters?: IQueue
 }
@@ -35,7 +39,6 @@ export class CatalogFunction extends Construct {
     super(scope, props.line.name)
     const { line, names, bundle, environment, deadLetters } = props
     const functionName = names.function(line.name)
-    requireRoom(functionName, Stack.of(this).resolve(environment))
     const { timeoutSec, memoryMb, diskMb, ...kept } = functionSize(line.name)
     const atOnce = kept.atOnce ?? (props.chosen?.reserved === true ? kept.keptFree : undefined)
     const logGroup = new LogGroup(this, 'Logs', {
@@ -45,7 +48,7 @@ export class CatalogFunction extends Construct {
     })
     const role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-      inlinePolicies: this.policies(functionRights(line), logGroup, props),
+      inlinePolicies: this.policies(stageRights(line, props.chosen ?? {}), logGroup, props),
     })
     this.function = new LambdaFunction(this, 'Function', {
       functionName,
@@ -60,6 +63,7 @@ export class CatalogFunction extends Construct {
       tracing: Tracing.ACTIVE,
       environment: { ...environment },
       ...(deadLetters === undefined ? {} : { deadLetterQueue: deadLetters }),
+      ...(props.versioned === true ? { currentVersionOptions: VERSION_OPTIONS } : {}),
       ...(diskMb === undefined ? {} : { ephemeralStorageSize: Size.mebibytes(diskMb) }),
       ...(atOnce === undefined ? {} : { reservedConcurrentExecutions: atOnce }),
     })
@@ -91,22 +95,26 @@ export class CatalogFunction extends Construct {
       traces: allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], '*'),
       ...(deadLetters === undefined ? {} : { 'dead-letters': allow(sent, deadLetters.queueArn) }),
       ...(key ? { key: new PolicyDocument({ statements: [...key] }) } : {}),
+      ...(chosen.network === true ? { network: networkOf(functionArn(stack, names, props.line.name)) } : {}),
     }
   }
 }
 
+function networkOf(arn: string): PolicyDocument {
+  return new PolicyDocument({ statements: [...networkStatements(arn)] })
+}
+
 type Allowed = readonly (readonly [Right, readonly PolicyStatement[]])[]
 
-/** Each tenant makes every statement longer, and IAM limits them all together: where there are several, none is said twice. */
+/** Each tenant makes every statement longer, and IAM limits them all together: where there are several, nothing is said twice. */
 function onceWhereMany(allowed: Allowed, { tenants }: ChosenRights): Allowed {
   if (tenants.length < 2) return allowed
-  const said = new Set<string>()
-  const isNew = (statement: PolicyStatement) => {
-    const text = JSON.stringify(statement.toStatementJson())
-    const before = said.size
-    return said.add(text).size > before
-  }
-  return allowed.map(([right, statements]) => [right, statements.filter(isNew)] as const)
+  const each = allowed.flatMap(([right, statements]) => statements.map((statement) => [right, statement] as const))
+  const left = withoutCovered(each.map(([, statement]) => statement))
+  return each.flatMap(([right], i) => {
+    const statement = left[i]
+    return statement === undefined ? [] : [[right, [statement]] as const]
+  })
 }
 
 const NOTHING_CHOSEN: ChosenRights = {
@@ -118,45 +126,12 @@ const NOTHING_CHOSEN: ChosenRights = {
   shell: false,
 }
 
-/** AWS quota of Lambda, "Environment variables": 4 KB for all of a function together; counted as their JSON text. */
-const ENVIRONMENT_BYTES = 4_096
-/** What deployment puts in, at its longest; anything else is an ARN: of a version of a machine with a name of 80 characters. */
-const LONGEST: Readonly<Record<string, number>> = {
-  'AWS::Partition': 'aws-us-gov'.length,
-  'AWS::Region': 'ap-southeast-1'.length,
-  'AWS::AccountId': 12,
-  'AWS::URLSuffix': 'amazonaws.com.cn'.length,
-}
-const LONGEST_ARN = 'arn:aws-us-gov:states:ap-southeast-1:123456789012:stateMachine::9999'.length + 80
-
-/**
- * Refuses at synthesis what Lambda would refuse in the middle of a deployment, with every name at its longest: Fault
- * InvalidInput environment_too_large.
- */
-function requireRoom(functionName: string, resolved: unknown): void {
-  const bytes = Buffer.byteLength(JSON.stringify(longest(resolved)))
-  if (bytes <= ENVIRONMENT_BYTES) return
-  const message = `Cannot deploy function "${functionName}": its environment would have up to ${bytes} bytes, and Lambda takes ${ENVIRONMENT_BYTES}. All of it is names and ARNs made of the stage's name: give the stage a shorter one.`
-  throw new Fault('InvalidInput', 'environment_too_large', message)
-}
-
-/** The same with every part that deployment fills in as long as it may become. */
-function longest(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value
-  const [[kind, given] = ['', undefined], ...more] = Object.entries(value)
-  if (more.length === 0 && kind === 'Ref') return 'x'.repeat(LONGEST[String(given)] ?? LONGEST_ARN)
-  if (more.length === 0 && kind === 'Fn::Join' && Array.isArray(given)) {
-    const [between, parts] = given as [string, readonly unknown[]]
-    return parts.map((part) => String(longest(part))).join(between)
-  }
-  if (more.length === 0 && kind.startsWith('Fn::')) return 'x'.repeat(LONGEST_ARN)
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, longest(one)]))
-}
-
 /** What only the stack of the machines knows; who makes machines is told. */
 export interface MachineFacts {
   readonly roleArn: string
   readonly logGroupArn: string
+  /** Where releases are gradual, of who starts runs: the one of this deployment, as JSON. */
+  readonly release?: string
 }
 
 /**
@@ -167,9 +142,10 @@ export function functionEnvironment(
   line: FunctionLine,
   stack: Stack,
   names: Names,
+  chosen: Pick<ChosenRights, 'closed'>,
   facts?: MachineFacts,
 ): Record<string, string> {
-  const rights = functionRights(line)
+  const rights = stageRights(line, chosen)
   const has = (start: string) => rights.some((right: Right) => right.startsWith(start))
   const arns = (...functions: readonly string[]) =>
     Object.fromEntries(functions.map((name) => [arnVariable(name), functionArn(stack, names, name)]))
@@ -182,6 +158,7 @@ export function functionEnvironment(
     ...arns(...CALLED.filter(([right]) => rights.includes(right)).map(([, name]) => name)),
     ...(has('machine.ensure') ? { ...arns(...machineFunctions), ...machineVariables(facts) } : {}),
     ...(OF_ROLE.some(has) && facts !== undefined ? { STATE_MACHINE_ROLE_ARN: facts.roleArn } : {}),
+    ...(has('machine.start') && facts?.release !== undefined ? { DEPLOYED_RELEASE: facts.release } : {}),
   }
 }
 
@@ -191,13 +168,28 @@ const CALLED: readonly (readonly [Right, string])[] = [
   ['webhooks.nudge', 'send-outbox'],
   ['outbox.start', 'start-run'],
   ['outbox.graph', 'index-graph'],
+  ['outbox.fire', 'fire-triggers'],
+  ['outbox.mark', 'keep-or-erase'],
   ['outbox.slack', 'slack-work'],
   ['outbox.webhook', 'send-webhooks'],
+  ['outbox.bus', 'send-bus-events'],
   ['outbox.anchor', 'write-anchor'],
   ['http.request', 'net-gate'],
   ['shell.run', 'shell-gate'],
 ]
-const OF_TABLE = ['runs.', 'waits.', 'graph.', 'search.', 'index.', 'tokens.', 'health.', 'machine.clear']
+const OF_TABLE = [
+  'runs.',
+  'waits.',
+  'triggers.',
+  'graph.',
+  'search.',
+  'index.',
+  'tokens.',
+  'spending.',
+  'health.',
+  'machine.clear',
+  'machine.takeBack',
+]
 const OF_ROLE = ['machine.clear', 'machine.named', 'machine.deployed']
 const OF_BUCKET = ['objects.', 'search.', 'index.']
 

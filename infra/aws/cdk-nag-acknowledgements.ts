@@ -6,6 +6,7 @@ import { taskFolders } from '../../shared/steps/container-task.ts'
 import type { ChosenRights } from './access.ts'
 import { type AskedModel, modelsBehind } from './bedrock-models.ts'
 import type { DeployedStep } from './deployed-steps.ts'
+import { functionsIn } from './function-sizes.ts'
 import type { Names } from './names.ts'
 import { type DeployedContainer, wideFindings } from './native-calls.ts'
 
@@ -34,6 +35,7 @@ export function acknowledgementsFor(
     ...(containers.length === 0 ? [] : tenants.flatMap((tenant) => exchangeFolders(bucket, tenant, containers))),
     ...(anchors ? tenants.map((tenant) => `${locked}/${anchorPrefix(tenant)}*`) : []),
     ...steps.flatMap((name) => versionsOfStep(name, tenants)),
+    ...functionsIn('machine').map(({ name }) => `${LAMBDA}:function:${names.function(name)}:*`),
     `${states}:stateMachine:${names.machine('*')}`,
     `${states}:stateMachine:${names.inlineMachines}*`,
     `${states}:execution:${names.machine('*')}:*`,
@@ -49,12 +51,12 @@ export function acknowledgementsFor(
     {
       rules: wildcards.map((resource) => `AwsSolutions-IAM5[Resource::${resource}]`),
       reason:
-        'Objects and snapshots of the search index are named by their hash, executions and anchors by their run id, machines of inline documents by theirs, versions of machines and steps by number: made at run time, below a prefix that only this deployment uses.',
+        'Objects and snapshots of the search index are named by their hash, executions and anchors by their run id, machines of inline documents by theirs, versions of machines, of their functions and of steps by number: made at run time, below a prefix that only this deployment uses.',
     },
     {
       rules: ['AwsSolutions-APIG4', 'AwsSolutions-COG4'],
       reason:
-        'Callers are signed by IAM (SigV4), or an authorizer checks their bearer credential: every method has one of the two, there is no user pool. Two have none and are throttled: callbacks, whose function checks the signature of the address first, and what Slack calls, whose function checks that of the raw body.',
+        'Callers are signed by IAM (SigV4), or an authorizer checks their bearer credential: every method has one of the two, there is no user pool. Three have none and are throttled: callbacks, whose function checks the signature of the address first, and what Slack and senders of webhooks call, whose functions check that of the raw body.',
     },
     {
       rules: ['AwsSolutions-APIG3'],
@@ -76,9 +78,11 @@ export function acknowledgementsFor(
   ]
 }
 
+const LAMBDA = 'arn:<AWS::Partition>:lambda:<AWS::Region>:<AWS::AccountId>'
+
 /** Where there are several tenants each has a function of its own, whose name begins as that of main. */
 function versionsOfStep(name: string, tenants: readonly string[]): readonly string[] {
-  const arn = `arn:<AWS::Partition>:lambda:<AWS::Region>:<AWS::AccountId>:function:${name}`
+  const arn = `${LAMBDA}:function:${name}`
   return [`${arn}:*`, ...(tenants.length > 1 ? [`${arn}-*`, `${arn}-*:*`] : [])]
 }
 

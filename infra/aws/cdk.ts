@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { type Environment, Stage } from 'aws-cdk-lib'
+import { type Environment, Stage, Validations } from 'aws-cdk-lib'
 import type { Construct } from 'constructs'
 import cdk from '../../cdk.json' with { type: 'json' }
 import { type DeploySettings, readDeploySettings } from './deploy-settings.ts'
+import { QuotaChecks } from './measure-quotas.ts'
 import { addProjectStage } from './project-stage.ts'
 
 /** What projects import as `sluice/cdk`: a stage of a project in one's own CDK app (docs/deploy.md, "In a CDK app of yours"). */
@@ -34,8 +35,26 @@ export interface SluiceStageProps {
   readonly key?: string
   /** Web ACL before the API: `none` (the default), `managed`, or the ARN of a regional one of the account. */
   readonly waf?: string
+  /** Subnets that functions are in, their security groups, and what of AWS is reached from there. Default: no network of yours. */
+  readonly network?: Readonly<Record<string, unknown>>
+  /** VPC endpoints that alone lead to the API. Default: the API is public. */
+  readonly private_api?: { readonly vpc_endpoints: readonly string[] }
+  /** Your domain before the API: its name, and the ARN of its certificate in the region of the stage. */
+  readonly domain?: { readonly name: string; readonly certificate: string }
+  /** Whose certificates callers of the domain show. */
+  readonly mutual_tls?: { readonly truststore: string; readonly version?: string }
+  /** `off`: the API is reached by its domain alone. Default: on. */
+  readonly default_endpoint?: 'on' | 'off'
+  /** Requests a second of the whole stage, and how many at once. Default: 50 and 100. */
+  readonly throttle?: { readonly rate?: number; readonly burst?: number }
   /** Stacks that share the machines of documents, 0 to 20. Never another number of a stage that stands. Default: 0. */
   readonly document_stacks?: number
+  /** A table, and where it is not the stage's own a bucket, that a restore made (docs/operate.md, "Restoring"). */
+  readonly restore_from?: { readonly table: string; readonly bucket?: string }
+  /** Tags of everything that takes some. */
+  readonly tags?: Readonly<Record<string, string>>
+  /** Days that CloudWatch keeps log groups, of those it allows. Default: 30. */
+  readonly log_retention_days?: number
   /** Days that objects are kept after their last write, 91 to 3650. Default: 365. */
   readonly retention_days?: number
 }
@@ -59,6 +78,7 @@ export class SluiceStage extends Stage {
     const built = mkdtempSync(join(tmpdir(), 'sluice-stage-'))
     // The stacks copy from it until the app is synthesized.
     process.once('exit', () => rmSync(built, { recursive: true, force: true }))
+    Validations.of(stage).addPlugins(new QuotaChecks())
     await addProjectStage({ scope: stage, root: resolve(project), deploy, built })
     return stage
   }

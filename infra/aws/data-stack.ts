@@ -1,8 +1,9 @@
-import { Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib'
+import { CfnWaitConditionHandle, Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib'
 import { AttributeType, BillingMode, ProjectionType, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb'
 import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket, ObjectOwnership } from 'aws-cdk-lib/aws-s3'
 import type { Construct } from 'constructs'
 import { RUN_TABLE } from '../../shared/runs/dynamodb-table.ts'
+import type { RestoredData } from './deploy-settings.ts'
 import type { Names } from './names.ts'
 
 /** Each publication leaves the snapshot before it, of up to some hundred MB; index-graph stores the last again each day. */
@@ -12,6 +13,8 @@ interface DataStackProps extends StackProps {
   readonly names: Names
   readonly retentionDays: number
   readonly tenants: readonly string[]
+  /** What a restore made is not made again: the stack has no part in it, and what it had stays where it is. */
+  readonly restored?: RestoredData | undefined
 }
 
 /** What every bucket of ours is: nobody's from outside, only over TLS, under S3's own key, and it stays when its stack goes. */
@@ -27,8 +30,10 @@ export const CLOSED_BUCKET = {
 export class DataStack extends Stack {
   constructor(scope: Construct, id: string, props: DataStackProps) {
     super(scope, id, { ...props, terminationProtection: true })
-    this.addTable(props.names)
-    this.addBuckets(props)
+    if (props.restored === undefined) this.addTable(props.names)
+    if (props.restored?.bucket === undefined) this.addBuckets(props)
+    // Nothing, for free: an empty stack cannot be deployed, and others depend on this one.
+    else new CfnWaitConditionHandle(this, 'Restored')
   }
 
   private addTable(names: Names): void {

@@ -9,9 +9,13 @@ import { dagTaskIssues, type TaskSettings } from '../../shared/document/task-gat
 import { Fault } from '../../shared/errors.ts'
 import type { ProjectGates } from '../../shared/gates/project-gates.ts'
 import type { MachineText } from '../../shared/runs/machine.ts'
+import type { Settings } from '../../shared/settings/settings.ts'
 import type { KnownSteps } from '../../shared/steps/described-step.ts'
 import type { DagError } from '../../shared/text/document-problems.ts'
+import { listed } from '../../shared/text/wording.ts'
 import { readYaml } from '../../shared/text/yaml.ts'
+import { strangeTriggers, triggerLoops } from '../../shared/triggers/run-loops.ts'
+import type { Trigger } from '../../shared/triggers/trigger.ts'
 import { askGates } from '../modules/ask-gates.ts'
 import { machineSlug } from './names.ts'
 
@@ -19,6 +23,8 @@ import { machineSlug } from './names.ts'
 export interface DeployedDag {
   /** What a run is started by: the file's name without its ending. */
   readonly name: string
+  /** As the document calls itself, and its runs. */
+  readonly dag_name: string
   readonly file: string
   readonly slug: string
   readonly document: string
@@ -27,6 +33,8 @@ export interface DeployedDag {
   readonly definition: string
   /** Machines it starts, where it is too large for one. */
   readonly parts: readonly MachineText[]
+  /** What starts runs of it by itself. */
+  readonly triggers: readonly Trigger[]
 }
 
 /** As much of it as its machine is made of. */
@@ -49,6 +57,32 @@ export function readDeployedDags(
   )
   refuseClashes(dags)
   return dags
+}
+
+/**
+ * The settings of a stage, in which its functions find of which runs the ends are told to triggers. Fault InvalidInput
+ * trigger_loop, trigger_of_unknown_dag.
+ */
+export function withToldEnds(settings: Settings, dags: readonly DeployedDag[]): Settings {
+  requireSoundTriggers(dags)
+  const waited = dags.flatMap(({ triggers }) => triggers.flatMap((one) => (one.kind === 'run' ? [one.run.dag] : [])))
+  if (waited.length === 0) return settings
+  // Runs are called as their documents call themselves.
+  return { ...settings, told_ends: dags.filter(({ name }) => waited.includes(name)).map(({ dag_name }) => dag_name) }
+}
+
+function requireSoundTriggers(dags: readonly DeployedDag[]): void {
+  const [loop] = triggerLoops(dags)
+  const [strange] = strangeTriggers(dags)
+  if (loop !== undefined) {
+    const message = `Cannot deploy DAG "${loop.document}": triggers[${loop.index}].run.dag ${loop.text}. Take one of these triggers away.`
+    throw new Fault('InvalidInput', 'trigger_loop', message)
+  }
+  if (strange === undefined) return
+  const { document, name, run } = strange
+  const there = `The documents are ${listed(dags.map((one) => one.name))}.`
+  const message = `Cannot deploy DAG "${document}": its trigger "${name}" waits for runs of "${run.dag}", and no document of that name is deployed. ${there}`
+  throw new Fault('InvalidInput', 'trigger_of_unknown_dag', message)
 }
 
 function documentsIn(dir: string): readonly string[] {
@@ -103,7 +137,17 @@ function readDag(path: string, file: string, place: StageProviders, code: Projec
   // Its runs are pinned to the document with what runs it: a step that may run once asks before it runs again.
   const bound = bindAgents(parsed.dag, place, code.steps)
   const { text: definition, parts } = compileDag(bound.ok ? bound.dag : parsed.dag)
-  return { name, file, slug: readSlug(parsed.dag.name, file), document, dag_hash: parsed.dag_hash, definition, parts }
+  return {
+    name,
+    dag_name: parsed.dag.name,
+    file,
+    slug: readSlug(parsed.dag.name, file),
+    document,
+    dag_hash: parsed.dag_hash,
+    definition,
+    parts,
+    triggers: parsed.triggers,
+  }
 }
 
 const SHOWN_ERRORS = 20

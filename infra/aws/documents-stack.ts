@@ -5,12 +5,15 @@ import { functionArn } from './access.ts'
 import { DagMachine, type DagMachineProps } from './dag-machine.ts'
 import { functionsIn } from './function-sizes.ts'
 import type { Names } from './names.ts'
+import { calledFunctions } from './release.ts'
 
 interface DocumentsStackProps extends StackProps {
   readonly names: Names
   readonly dags: readonly DagMachineProps['dag'][]
   /** Folder with the definitions. */
   readonly definitions: string
+  /** Releases are gradual. */
+  readonly gradual: boolean
 }
 
 /**
@@ -18,7 +21,7 @@ interface DocumentsStackProps extends StackProps {
  * they call and where they log is in the stack of the machines, and named here: no value leaves a stack.
  */
 export class DocumentsStack extends Stack {
-  constructor(scope: Construct, id: string, { names, dags, definitions, ...props }: DocumentsStackProps) {
+  constructor(scope: Construct, id: string, { names, dags, definitions, gradual, ...props }: DocumentsStackProps) {
     super(scope, id, { ...props, suppressTemplateIndentation: true })
     const roleArn = this.formatArn({
       service: 'iam',
@@ -32,8 +35,9 @@ export class DocumentsStack extends Stack {
       resourceName: `${names.machineLogs}:*`,
       arnFormat: ArnFormat.COLON_RESOURCE_NAME,
     })
-    const functionArns = Object.fromEntries(
+    const functionArns = calledFunctions(
       functionsIn('machine').map(({ name, placeholder }) => [placeholder ?? '', functionArn(this, names, name)]),
+      gradual,
     )
     for (const dag of dags) new DagMachine(this, { dag, names, definitions, roleArn, logGroupArn, functionArns })
     // Nothing, for free: a share without a document today may have one tomorrow, and an empty stack cannot be deployed.

@@ -25,9 +25,9 @@ export function entrySource(line: FunctionLine, routes: readonly RouteLine[], na
     (port) => [port, openerOf(line, port, named, isDoor) ?? unknownPort(name, port)] as const,
   )
   const adapters = asksProviders(line) ? (named.adapters ?? []) : []
-  // Only who lists or reads documents carries them.
+  // Only who lists or reads documents carries them, and who looks after their machines.
   const carried = [
-    ...(ports.includes('documents') ? (['deployed'] as const) : []),
+    ...(ports.includes('documents') || functionRights(line).includes('machine.clear') ? (['deployed'] as const) : []),
     ...(ports.includes('modules') ? (['gates'] as const) : []),
   ]
   return [
@@ -57,6 +57,8 @@ export interface NamedClients {
   readonly spans?: 'with_key' | 'plain'
   /** Somebody is told of events. */
   readonly webhooks?: boolean
+  /** There are buses of EventBridge. */
+  readonly buses?: boolean
   /** What models say is told while they say it. */
   readonly live?: boolean
   /** There are MCP servers; `with_key`: with keys. */
@@ -89,6 +91,7 @@ function openerOf(line: FunctionLine, port: string, named: NamedClients, isDoor:
   if (port === 'secrets') return secretsOpener(named)
   if (isDoor && port in DOOR) return DOOR[port]
   if (port === 'mcp' && named.mcp === undefined) return NO_MCP
+  if (port === 'buses' && named.buses !== true) return NO_BUSES
   if (port === 'steps') return stepsOpener(functionRights(line))
   if (port !== 'providers') return OPENERS[port]
   if (!asksProviders(line)) return PROVIDER_NAMES
@@ -134,6 +137,7 @@ type Opener = readonly [file: string, opener: string]
 
 const STEP_NAMES: Opener = ['ports-without-sdk', 'openDescribedSteps']
 const NO_MCP: Opener = ['ports-without-sdk', 'openNoMcp']
+const NO_BUSES: Opener = ['ports-without-sdk', 'openNoBuses']
 const PROVIDER_NAMES: Opener = ['ports-without-sdk', 'openProviderNames']
 /** What the function that answers Slack is opened with: it has no time for more. */
 const DOOR: Readonly<Record<string, Opener>> = {
@@ -162,11 +166,15 @@ const OPENERS: Readonly<Record<string, Opener>> = {
   modules: ['documents', 'openModules'],
   slack: ['slack', 'openSlackClient'],
   webhooks: ['ports-without-sdk', 'openWebhookKeys'],
+  buses: ['buses', 'openBuses'],
   services: ['ports-without-sdk', 'openServiceKeys'],
   mcp: ['mcp', 'openMcp'],
   steps: ['steps', 'openSteps'],
   tokens: ['tokens', 'openTokens'],
   waits: ['waits', 'openWaits'],
+  spending: ['spending', 'openSpending'],
+  triggers: ['triggers', 'openTriggers'],
+  hookKeys: ['ports-without-sdk', 'openHookSecrets'],
   health: ['health', 'openHealth'],
   anchors: ['anchors', 'openAnchors'],
   telemetry: ['telemetry', 'openAwsTelemetry'],

@@ -42,8 +42,8 @@ const SIZES: Readonly<Record<string, FunctionSize>> = {
   'execute-subqueries': { timeoutSec: 900, memoryMb: 1_769, diskMb: 1_024 },
   'search-graph': { timeoutSec: 29, memoryMb: 1_769, diskMb: 1_024 },
   'route-search': { timeoutSec: 900, memoryMb: 512 },
-  'assess-sufficiency': { timeoutSec: 900, memoryMb: 512 },
-  'synthesize-answer': { timeoutSec: 900, memoryMb: 512 },
+  'assess-sufficiency': { timeoutSec: 900, memoryMb: 1_769, diskMb: 1_024 },
+  'synthesize-answer': { timeoutSec: 900, memoryMb: 1_769, diskMb: 1_024 },
   // Copies the index, changes it and writes it anew: three times its size on the disk, whole in memory once.
   'index-graph': { timeoutSec: 900, memoryMb: 2_048, diskMb: 2_048 },
   // Its requests end after 30 s, its commands after 300 s.
@@ -73,9 +73,18 @@ const SIZES: Readonly<Record<string, FunctionSize>> = {
   'slack-work': { timeoutSec: 120, memoryMb: 512 },
   // Begins requests for a minute; the last may take 20 s.
   'send-webhooks': { timeoutSec: 120, memoryMb: 256 },
+  // Begins puts for a minute; the last may take 30 s.
+  'send-bus-events': { timeoutSec: 120, memoryMb: 256 },
   'send-outbox': { timeoutSec: 60, memoryMb: 256 },
+  // Works for four minutes; holds a body of at most 64 MiB, and its text.
+  'keep-or-erase': { timeoutSec: 300, memoryMb: 1_024 },
   // Step Functions takes one deletion a second; a call removes 300 machines at most.
   'clear-machines': { timeoutSec: 900, memoryMb: 256 },
+  // Checks and compiles each document it starts, in the isolate; a look may find a hundred times that were missed.
+  'fire-triggers': { timeoutSec: 300, memoryMb: 1_024 },
+  'fire-trigger': { timeoutSec: 29, memoryMb: 1_024 },
+  'try-trigger': { timeoutSec: 29, memoryMb: 1_024 },
+  'take-webhook': { timeoutSec: 29, memoryMb: 1_024 },
   // What must go on however many streams are open: runs that are owed something, decisions, stops.
   // Its isolate computes what waits match.
   sweep: { timeoutSec: 300, memoryMb: 512, keptFree: 2 },
@@ -93,19 +102,28 @@ export function functionsIn(placement: Placement): readonly FunctionLine[] {
   return FUNCTIONS.filter((line) => placementOf(line) === placement)
 }
 
-/** Whether a deployment has it: what runs commands, writes anchors, hears of steps, takes events of EventBridge, talks to Slack or reads bearers stands only where that is asked for. */
+/** Whether a deployment has it: what runs commands, writes anchors, hears of steps, takes releases back, takes events of EventBridge or puts some there, is about triggers, talks to Slack or reads bearers stands only where that is asked for. */
 export function isDeployed(
-  { serves, guards, called_by, ports }: FunctionLine,
+  { serves, guards, called_by, only_with, of, ports }: FunctionLine,
   {
     shell,
     slack,
     auth,
     anchors,
     events,
+    triggers,
     steps = [],
-  }: Pick<ChosenRights, 'shell' | 'slack' | 'auth' | 'anchors' | 'events' | 'steps'>,
+    buses = [],
+    releases,
+  }: Pick<
+    ChosenRights,
+    'shell' | 'slack' | 'auth' | 'anchors' | 'events' | 'triggers' | 'steps' | 'buses' | 'releases'
+  >,
 ): boolean {
   if (called_by !== undefined) return events !== undefined
+  if (of === 'triggers') return triggers === true
+  if (only_with === 'buses') return buses.length > 0
+  if (only_with === 'releases') return releases === true
   if (guards !== undefined) return auth !== undefined
   if (serves === 'shell') return shell
   if (serves === 'anchor') return anchors === true

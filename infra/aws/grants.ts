@@ -23,6 +23,15 @@ export function functionRights({
   return rights
 }
 
+/** Those of a stage: where no document comes with a request, nobody makes a machine or hands over its role. */
+export function stageRights(
+  line: Parameters<typeof functionRights>[0],
+  { closed }: { readonly closed?: boolean },
+): readonly Right[] {
+  const rights = functionRights(line)
+  return closed === true ? rights.map((right) => (right === 'machine.ensure' ? 'machine.named' : right)) : rights
+}
+
 /** Its code calls nothing of the outbox: its appends do, where webhooks are told of them (shared/webhooks/endpoint-deliveries.ts). */
 function nudgesOnly(ports: readonly string[], own: readonly Right[]): boolean {
   return ports.includes('outbox') && !own.some((right) => right.startsWith('outbox.'))
@@ -43,11 +52,15 @@ const PORTS_WITH_RIGHTS = new Set([
   'shell',
   'slack',
   'webhooks',
+  'buses',
   'services',
   'mcp',
   'steps',
   'tokens',
   'waits',
+  'spending',
+  'triggers',
+  'hookKeys',
   'health',
   'anchors',
 ])
@@ -70,7 +83,11 @@ const BEGINS = [
   'http.request',
   'shell.run',
   'tokens.read',
+  'spending.count',
 ] as const
+
+/** Its inputs are stored before a firing, and found where it is known. */
+const KEEPS_FIRINGS = ['triggers.get', 'triggers.put', 'objects.put'] as const
 
 const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   'run-block': [
@@ -102,8 +119,9 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     'research.secrets',
     'research.models',
     'embeddings.secrets',
+    'spending.count',
   ],
-  'route-search': [...APPENDS, 'objects.get', 'objects.put', 'research.secrets', 'research.models'],
+  'route-search': [...APPENDS, 'objects.get', 'objects.put', 'research.secrets', 'research.models', 'spending.count'],
   'execute-subqueries': [
     ...APPENDS,
     'objects.get',
@@ -113,14 +131,18 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     'graph.query',
     'search.read',
     'embeddings.secrets',
+    'spending.count',
   ],
   'assess-sufficiency': [
     ...APPENDS,
     'objects.get',
     'objects.put',
     'graph.getAll',
+    'graph.query',
+    'search.read',
     'research.secrets',
     'research.models',
+    'spending.count',
   ],
   'synthesize-answer': [
     ...APPENDS,
@@ -128,14 +150,18 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     'objects.put',
     ...CHANGES_ENTITIES,
     'graph.putAll',
+    'graph.query',
+    'search.read',
     'research.secrets',
     'research.models',
     'judge.secrets',
     'judge.models',
+    'spending.count',
   ],
   'start-run': [
     ...APPENDS,
     'runs.count',
+    'spending.read',
     // Who waits for the end is told its outputs.
     'runs.getAll',
     // Artifacts of the run it continues.
@@ -153,6 +179,7 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   'retry-run': [
     ...APPENDS,
     'runs.count',
+    'spending.read',
     'runs.getAll',
     'objects.get',
     'objects.put',
@@ -161,9 +188,18 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     'outbox.nudge',
     'runs.dequeue',
   ],
-  'pivot-run': [...APPENDS, 'runs.count', 'objects.get', 'objects.put', 'outbox.nudge', 'runs.dequeue'],
+  'pivot-run': [
+    ...APPENDS,
+    'runs.count',
+    'spending.read',
+    'objects.get',
+    'objects.put',
+    'outbox.nudge',
+    'runs.dequeue',
+  ],
   'index-graph': [
     'runs.get',
+    'runs.query',
     'runs.put',
     'runs.update',
     'objects.get',
@@ -171,10 +207,10 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     'graph.getAll',
     'graph.list',
     'index.publish',
-    'outbox.graph',
   ],
   'send-outbox': [
     ...APPENDS,
+    'runs.getAll',
     'runs.dequeue',
     'objects.get',
     'machine.answer',
@@ -182,18 +218,75 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     'outbox.start',
     'outbox.slack',
     'outbox.webhook',
+    'outbox.bus',
     'outbox.anchor',
+    'outbox.fire',
     'http.request',
     'outbox.nudge',
   ],
   'write-anchor': ['anchors.put'],
   'send-webhooks': [...APPENDS, 'http.request', 'webhooks.sign'],
-  sweep: [...APPENDS, 'runs.getAll', 'runs.due', 'runs.dequeue', 'objects.get', 'machine.describe', 'outbox.nudge'],
+  'send-bus-events': [...APPENDS, 'buses.put'],
+  sweep: [
+    ...APPENDS,
+    'runs.getAll',
+    'runs.due',
+    'runs.dequeue',
+    'objects.get',
+    'machine.describe',
+    'outbox.nudge',
+    'outbox.mark',
+  ],
+  'fire-triggers': [
+    ...APPENDS,
+    ...KEEPS_FIRINGS,
+    'triggers.query',
+    'triggers.forget',
+    'spending.read',
+    // What blocks of a run that has ended gave.
+    'runs.getAll',
+    'objects.get',
+    'mcp.key',
+    'machine.deployed',
+    'outbox.nudge',
+    'runs.dequeue',
+  ],
+  'list-triggers': ['triggers.get', 'triggers.query'],
+  'get-trigger': ['triggers.get', 'triggers.query'],
+  'change-trigger': ['runs.count', 'triggers.get', 'triggers.query', 'triggers.put', 'outbox.fire'],
+  'fire-trigger': ['runs.count', 'runs.stored', ...KEEPS_FIRINGS, 'outbox.fire'],
+  'try-trigger': ['runs.count', 'triggers.get'],
+  // Anybody may send: it reads and writes nothing of runs.
+  'take-webhook': ['runs.count', 'runs.stored', ...KEEPS_FIRINGS, 'hooks.verify', 'outbox.fire'],
   reconcile: [...APPENDS, 'objects.get', 'machine.describe', 'outbox.nudge'],
+  // The one function that deletes items of runs and objects: nobody calls it but to do what a mark says.
+  'keep-or-erase': [
+    ...APPENDS,
+    'runs.list',
+    'runs.erase',
+    'objects.get',
+    'objects.put',
+    'objects.erase',
+    'machine.describe',
+    'graph.list',
+    ...CHANGES_ENTITIES,
+    'triggers.get',
+    'triggers.query',
+    'triggers.put',
+    'outbox.slack',
+  ],
+  'erase-run': ['runs.get', 'runs.query', 'runs.update', 'runs.count', 'outbox.mark'],
+  'get-erasure': ['runs.get'],
+  'hold-run': ['runs.get', 'runs.query', 'runs.update', 'runs.count'],
+  'release-hold': ['runs.get', 'runs.query', 'runs.update', 'runs.count'],
   'clear-machines': ['machine.clear'],
+  'guard-release': ['machine.takeBack'],
   'validate-dag': ['runs.count'],
   'plan-dag': ['runs.count'],
   'list-runs': ['runs.list'],
+  'search-runs': ['runs.getAll', 'runs.query'],
+  'list-notes': ['runs.get', 'runs.query'],
+  'add-note': ['runs.get', 'runs.query', 'runs.put', 'runs.update', 'runs.count'],
   // A short id is looked up in the list.
   'get-run': ['runs.get', 'runs.query', 'runs.list', 'objects.get'],
   'get-block': ['runs.get', 'runs.query', 'objects.get'],
@@ -218,25 +311,98 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   'stop-all': [...APPENDS, 'runs.list', 'runs.count', 'outbox.nudge'],
   'release-starts': [...APPENDS, 'runs.count', 'runs.dequeue', 'outbox.nudge'],
   'get-health': ['health.probe'],
+  'get-spending': ['spending.read'],
+  'raise-spending': ['runs.count', 'spending.count'],
   'get-safety': ['runs.get', 'runs.query'],
-  'start-research': [...APPENDS, 'runs.count', 'runs.dequeue', 'objects.put', 'machine.deployed', 'outbox.nudge'],
+  'start-research': [
+    ...APPENDS,
+    'runs.count',
+    'spending.read',
+    'runs.dequeue',
+    'objects.put',
+    'machine.deployed',
+    'outbox.nudge',
+  ],
   'get-research': ['runs.get', 'runs.query', 'objects.get'],
-  'put-entities': ['runs.count', ...CHANGES_ENTITIES, 'graph.putAll', 'objects.get', 'outbox.graph'],
+  'put-entities': [
+    'runs.count',
+    'runs.stored',
+    ...CHANGES_ENTITIES,
+    'graph.putAll',
+    'objects.get',
+    'objects.put',
+    'outbox.graph',
+  ],
   'delete-entities': ['runs.count', ...CHANGES_ENTITIES, 'outbox.graph'],
   'delete-entity': ['runs.count', ...CHANGES_ENTITIES, 'outbox.graph'],
   'put-triples': ['runs.count', ...CHANGES_ENTITIES, 'graph.putAll', 'outbox.graph'],
   'get-entity': ['graph.get'],
-  'get-neighbors': ['graph.get', 'graph.getAll', 'graph.query'],
-  'search-graph': ['search.read'],
+  'get-neighbors': ['graph.get', 'graph.getAll', 'graph.query', 'search.read'],
+  'search-graph': ['graph.getAll', 'search.read'],
   'put-object': ['runs.count', 'runs.stored', 'objects.put'],
   // Who holds the URL puts with its rights.
   'upload-object': ['runs.count', 'runs.stored', 'objects.put'],
   'get-object': ['objects.get'],
-  'test-webhook': ['runs.count', 'http.request', 'webhooks.sign'],
+  'export-stage': [
+    'runs.get',
+    'runs.getAll',
+    'runs.query',
+    'objects.get',
+    'graph.getAll',
+    'graph.list',
+    'triggers.get',
+    'triggers.query',
+    'spending.read',
+  ],
+  'import-stage': [
+    'runs.count',
+    'runs.stored',
+    'runs.get',
+    'runs.put',
+    'runs.update',
+    'objects.get',
+    'objects.put',
+    'graph.get',
+    'graph.getAll',
+    'graph.put',
+    'graph.putAll',
+    'graph.delete',
+    'outbox.graph',
+    'triggers.get',
+    'triggers.put',
+    'spending.read',
+    'spending.count',
+  ],
+  'test-webhook': ['runs.count', 'http.request', 'webhooks.sign', 'buses.put'],
   'list-dead-webhooks': ['runs.dead'],
-  'replay-webhook': ['runs.get', 'runs.query', 'runs.update', 'runs.count', 'http.request', 'webhooks.sign'],
-  'send-event': [...APPENDS, 'runs.getAll', 'runs.count', 'waits.forget', 'objects.get', 'objects.put', 'outbox.nudge'],
-  'receive-event': [...APPENDS, 'runs.getAll', 'waits.forget', 'objects.get', 'objects.put', 'outbox.nudge'],
+  'replay-webhook': [
+    'runs.get',
+    'runs.query',
+    'runs.update',
+    'runs.count',
+    'http.request',
+    'webhooks.sign',
+    'buses.put',
+  ],
+  'send-event': [
+    ...APPENDS,
+    'runs.getAll',
+    'runs.count',
+    'waits.forget',
+    'objects.get',
+    'objects.put',
+    'outbox.nudge',
+    'outbox.fire',
+  ],
+  'receive-event': [
+    ...APPENDS,
+    'runs.getAll',
+    'waits.forget',
+    'objects.get',
+    'objects.put',
+    'outbox.nudge',
+    'outbox.fire',
+  ],
   'answer-callback': [...APPENDS, 'runs.getAll', 'objects.get', 'objects.put', 'outbox.nudge'],
   authorize: ['tokens.read'],
   'list-tokens': ['tokens.list'],
@@ -259,15 +425,24 @@ export type Right =
   | 'runs.dead'
   | 'runs.due'
   | 'runs.dequeue'
+  | 'runs.erase'
+  | 'spending.read'
+  | 'spending.count'
   | 'runs.note'
   | 'runs.noteEnd'
   | 'runs.count'
   | 'runs.stored'
   | 'runs.lease'
   | 'waits.forget'
+  | 'triggers.get'
+  | 'triggers.query'
+  | 'triggers.put'
+  | 'triggers.forget'
+  | 'hooks.verify'
   | 'live.forget'
   | 'objects.get'
   | 'objects.put'
+  | 'objects.erase'
   | 'graph.get'
   | 'graph.getAll'
   | 'graph.query'
@@ -286,13 +461,18 @@ export type Right =
   | 'machine.named'
   | 'machine.start'
   | 'machine.clear'
+  | 'machine.takeBack'
   | 'machine.describe'
   | 'machine.stop'
   | 'outbox.nudge'
   | 'outbox.start'
   | 'outbox.slack'
   | 'outbox.webhook'
+  | 'outbox.bus'
+  | 'buses.put'
   | 'outbox.graph'
+  | 'outbox.fire'
+  | 'outbox.mark'
   | 'slack.verify'
   | 'slack.call'
   | 'webhooks.sign'
@@ -318,7 +498,13 @@ export type Right =
   | 'http.request'
   | 'shell.run'
 
-/** The inline policy a right stands in: those on items of one port, which have one resource and condition, share one. */
+/**
+ * The inline policy a right stands in: those on items or objects of one port, which have one resource and condition, share one,
+ * so that what names each tenant is said once.
+ */
 export function policyName(right: Right): string {
-  return right.replace(/^(runs|graph)\.(get|getAll|query|put|putAll|update|delete)$/, '$1')
+  return SHARES.test(right) ? right.slice(0, right.indexOf('.')) : right
 }
+
+const SHARES =
+  /^(runs|graph|triggers|objects)\.(get|getAll|query|put|putAll|update|delete)$|^(runs\.list|runs\.erase|objects\.erase)$/

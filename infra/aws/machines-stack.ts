@@ -15,10 +15,14 @@ import { DagMachine, type DagMachineProps } from './dag-machine.ts'
 import { functionsIn, isDeployed } from './function-sizes.ts'
 import { functionRights } from './grants.ts'
 import type { Names } from './names.ts'
+import { calledFunctions, deployedRelease, ReleaseGuard, releaseId } from './release.ts'
+import { type DocumentTrigger, FiringTimes } from './trigger-schedules.ts'
 
 interface MachinesStackProps extends StackProps {
   readonly names: Names
   readonly dags: readonly DagMachineProps['dag'][]
+  /** What starts runs of documents by itself, with the slug of the document. */
+  readonly triggers: readonly DocumentTrigger[]
   readonly chosen: ChosenRights
   /** What the machines' role may do for the calls of their documents. */
   readonly calls?: PolicyDocument | undefined
@@ -34,11 +38,16 @@ interface MachinesStackProps extends StackProps {
 export class MachinesStack extends Stack {
   readonly machines: readonly DagMachine[]
   readonly deadLetters: Queue
+  /** Id of the release where releases are gradual. */
+  readonly release: string | undefined
+  /** Number of each function's version, by placeholder. */
+  private readonly versions = new Map<string, string>()
 
   constructor(scope: Construct, id: string, props: MachinesStackProps) {
     super(scope, id, props)
     const { names, dags } = props
     this.deadLetters = this.addDeadLetters(names)
+    this.release = props.chosen.releases === true ? releaseId(props.built) : undefined
     const arns = functionsIn('machine').map((line) => [line.placeholder ?? '', this.calledArn(line, props)] as const)
     const { role } = new MachineRole(this, 'Machines', {
       names,
@@ -54,21 +63,30 @@ export class MachinesStack extends Stack {
       names,
       roleArn: role.roleArn,
       logGroupArn: logs.logGroupArn,
-      functionArns: Object.fromEntries(arns),
+      functionArns: calledFunctions(arns, this.release !== undefined),
     }
     this.machines = dags.map((dag) => this.addMachine(dag, common, props))
     const opening = functionsIn('machine')
       .filter(isTold)
       .map((line) => this.addFunction(line, props, common))
+    const { release } = this
+    const facts = release === undefined ? common : { ...common, release: deployedRelease(this, release, this.versions) }
     const unseen = functionsIn('unseen')
       .filter((line) => isDeployed(line, props.chosen))
-      .map((line) => [line.name, this.addFunction(line, props, common)] as const)
+      .map((line) => [line.name, this.addFunction(line, props, facts)] as const)
     for (const line of functionsIn('told')) this.addFunction(line, props, common)
     for (const line of functionsIn('called')) if (isDeployed(line, props.chosen)) this.addFunction(line, props)
     // No run starts on a machine whose functions are not there yet.
     new Map(unseen).get('start-run')?.node.addDependency(...opening)
     const { tenants, events } = props.chosen
-    addTriggers(this, new Map(unseen), { names, deadLetters: this.deadLetters, tenants, events })
+    const called = new Map(unseen)
+    const { deadLetters } = this
+    addOwnCalls(this, called, { names, deadLetters, tenants, events })
+    const guard = called.get('guard-release')
+    if (guard !== undefined) new ReleaseGuard(this, 'Releases', { names, guard, deadLetters })
+    const fire = called.get('fire-triggers')
+    if (fire !== undefined && props.triggers.length > 0)
+      new FiringTimes(this, 'Firing', { fire, names, deadLetters, triggers: props.triggers })
   }
 
   /** One that is told the machines' versions is made after them: they know it by its name. */
@@ -78,15 +96,21 @@ export class MachinesStack extends Stack {
 
   private addFunction(line: FunctionLine, props: MachinesStackProps, facts?: MachineFacts): IFunction {
     const { names, built, chosen } = props
+    const { placeholder = '' } = line
+    const of = placeholder === '' ? undefined : this.release
+    const environment = functionEnvironment(line, this, names, chosen, facts)
     const { function: made } = new CatalogFunction(this, {
       line,
       names,
       bundle: join(built, 'functions', line.name),
-      environment: functionEnvironment(line, this, names, facts),
+      environment: of === undefined ? environment : { ...environment, RELEASE: of },
       chosen,
+      versioned: of !== undefined,
       // Who a machine calls is called again by the machine; of a route the caller knows.
       ...(functionsIn('unseen').includes(line) ? { deadLetters: this.deadLetters } : {}),
     })
+    // It is published because somebody asks for it.
+    if (of !== undefined) this.versions.set(placeholder, made.currentVersion.version)
     return made
   }
 
@@ -132,6 +156,7 @@ class MachineRole extends Construct {
     const { region, account } = Stack.of(this)
     const allow = (actions: readonly string[], resources: readonly string[]) =>
       new PolicyDocument({ statements: [new PolicyStatement({ actions: [...actions], resources: [...resources] })] })
+    const versions = functionsIn('machine').map(({ name }) => `${functionArn(Stack.of(this), names, name)}:*`)
     this.role = new Role(this, 'Role', {
       roleName: names.machineRole(region),
       assumedBy: new ServicePrincipal('states.amazonaws.com', {
@@ -139,7 +164,8 @@ class MachineRole extends Construct {
         conditions: { StringEquals: { 'aws:SourceAccount': account } },
       }),
       inlinePolicies: {
-        functions: allow(['lambda:InvokeFunction'], functionArns),
+        // With their versions, also where releases are not gradual any more: a run goes on with those it began with.
+        functions: allow(['lambda:InvokeFunction'], [...functionArns, ...versions]),
         parts: partsOf(Stack.of(this), names),
         ...(calls === undefined ? {} : { calls }),
         logs: allow(LOG_DELIVERY, ['*']),
@@ -193,7 +219,7 @@ interface OwnCalls {
 }
 
 /** Functions that time and events call, by name. */
-function addTriggers(
+function addOwnCalls(
   scope: Construct,
   functions: ReadonlyMap<string, IFunction>,
   { names, deadLetters, tenants, events }: OwnCalls,

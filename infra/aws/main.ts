@@ -5,8 +5,8 @@ import { App } from 'aws-cdk-lib'
 import cdk from '../../cdk.json' with { type: 'json' }
 import { Fault } from '../../shared/errors.ts'
 import { readDeploySettings } from './deploy-settings.ts'
+import { requireQuotas } from './measure-quotas.ts'
 import { addProjectStage } from './project-stage.ts'
-import { requireRoleRoom, requireSmallTemplates } from './template-limits.ts'
 
 /** What `cdk synth`, `cdk deploy` and `npm run synth` start (cdk.json): needs no credentials and no network. */
 const built = mkdtempSync(join(tmpdir(), 'sluice-synth-'))
@@ -27,7 +27,5 @@ async function synthesize(root: string): Promise<void> {
   const app = new App({ context: cdk.context })
   const deploy = readDeploySettings((key) => app.node.tryGetContext(key))
   const documents = await addProjectStage({ scope: app, root, deploy, built })
-  const assembly = app.synth()
-  requireRoleRoom(assembly)
-  requireSmallTemplates(assembly, { documents, spread: deploy.document_stacks })
+  requireQuotas(app.synth(), { documents, spread: deploy.document_stacks })
 }

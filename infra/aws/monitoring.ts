@@ -23,10 +23,15 @@ import type { Names } from './names.ts'
 
 interface AlarmsProps {
   readonly names: Names
-  readonly chosen: Pick<ChosenRights, 'shell' | 'slack' | 'auth' | 'anchors' | 'tenants'>
+  readonly chosen: Pick<
+    ChosenRights,
+    'shell' | 'slack' | 'auth' | 'anchors' | 'triggers' | 'tenants' | 'buses' | 'releases'
+  >
   readonly api: RestApi
   readonly dags: readonly Pick<DeployedDag, 'slug'>[]
   readonly email: string | undefined
+  /** Id of the release that is deployed, where releases are gradual. */
+  readonly release: string | undefined
 }
 
 /** Routes that answer at once; a stream of events is as slow as its run. Measured at the function: the API's own latency mixes both. */
@@ -38,7 +43,7 @@ const METRICS_AN_ALARM = 10
 /**
  * What an operator is called for. CloudWatch bills each metric of an alarm, so each thing is watched once: a route's
  * failure is an API error, throttling is the account's. run-block's errors are counted by our own metric: a RetryBlock is
- * an error to Lambda and none to us; so is each webhook that was given up, which is an error line and no failed call. A run that fails is no alarm: its machine fails with it, by design.
+ * an error to Lambda and none to us; so is each event for a webhook or a bus that was given up, which is an error line and no failed call. A run that fails is no alarm: its machine fails with it, by design.
  */
 export class Alarms extends Construct {
   private readonly topic: Topic | undefined
@@ -46,7 +51,7 @@ export class Alarms extends Construct {
 
   constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id)
-    this.prefix = props.names.table
+    this.prefix = props.names.whole
     this.topic = props.email === undefined ? undefined : this.addTopic(props.email)
     const { names, chosen, api, dags } = props
     const machineArns = dags.map(({ slug }) => machineArn(Stack.of(this), names.machine(slug)))
@@ -58,9 +63,15 @@ export class Alarms extends Construct {
       unanswered.map(({ name }) => lambdaMetric('Errors', names.function(name))),
       1,
     )
+    const watched = [
+      'run-block',
+      'sweep',
+      'send-webhooks',
+      ...((chosen.buses ?? []).length > 0 ? ['send-bus-events'] : []),
+    ]
     this.sum(
       'UnexpectedErrors',
-      ['run-block', 'sweep', 'send-webhooks'].map((name) => unexpectedErrors(names.stage, name)),
+      watched.map((name) => unexpectedErrors(names.stage, name)),
       1,
     )
     this.sum('FunctionThrottles', [metricOf('AWS/Lambda', 'Throttles', {})], 10)
@@ -82,12 +93,22 @@ export class Alarms extends Construct {
     this.sum('DeadLetters', [queueMetric(names.deadLetters)], 1)
     this.sum('ApiErrors', [api.metricServerError({ period: FIVE_MINUTES, statistic: 'Sum' })], 5)
     this.silent('SilentSweep', lambdaMetric('Invocations', names.function('sweep')))
+    if (chosen.triggers === true) this.addOfTriggers(names)
     this.addOfRuns(names, chosen)
+    if (props.release !== undefined) this.addOfRelease(names.stage, props.release)
+  }
+
+  /** A firing that failed is an error line of who kept or started it; triggers nobody looks at start nothing. */
+  private addOfTriggers({ stage, function: functionName }: Names): void {
+    const fail = ['fire-triggers', 'take-webhook', 'fire-trigger'].map((name) => unexpectedErrors(stage, name))
+    this.sum('TriggersFailed', fail, 1)
+    this.silent('SilentTriggers', lambdaMetric('Invocations', functionName('fire-triggers')))
   }
 
   /** What runs and the time they take tell, by metrics of our own where AWS has none. */
   private addOfRuns({ stage, function: functionName }: Names, { tenants }: AlarmsProps['chosen']): void {
     this.sum('RunsFailed', [stageMetric(stage, 'runs_failed')], 10)
+    this.addFailureRate(stage)
     this.sum('BudgetsExceeded', [stageMetric(stage, 'budgets_exceeded')], 1)
     const age = lambdaMetric('AsyncEventAge', functionName('send-outbox')).with({ statistic: 'Maximum' })
     this.above('OutboxAge', age, 60_000, 1)
@@ -107,6 +128,29 @@ export class Alarms extends Construct {
       5_000,
       2,
     )
+  }
+
+  /** Of the runs that ended in a quarter of an hour, twice in a row; of fewer than five each is told of by who started it. */
+  private addFailureRate(stage: string): void {
+    const usingMetrics = endsOf(stage)
+    const expression = `IF(${ENDED} >= 5, ${FAILED_PERCENT}, 0)`
+    const period = Duration.minutes(15)
+    const metric = new MathExpression({ expression, usingMetrics, period, label: 'FailureRate' })
+    this.above('FailureRate', metric, FAILURE_PERCENT, 2)
+  }
+
+  /** As FailureRate, of the runs that began with the deployed release alone: guard-release takes it back. */
+  private addOfRelease(stage: string, release: string): void {
+    const ends = ['failed', 'completed', 'partial', 'died'].map(
+      (end) => [end, metricOf('Sluice', `runs_${end}`, { stage, release })] as const,
+    )
+    const usingMetrics = Object.fromEntries(ends)
+    const failed = '(FILL(failed, 0) + FILL(died, 0))'
+    const ended = `(${failed} + FILL(completed, 0) + FILL(partial, 0))`
+    const expression = `IF(${ended} >= 5, 100 * ${failed} / ${ended}, 0)`
+    const period = Duration.minutes(15)
+    const metric = new MathExpression({ expression, usingMetrics, period, label: 'ReleaseFailureRate' })
+    this.above('ReleaseFailureRate', metric, FAILURE_PERCENT, 1)
   }
 
   private above(name: string, metric: IMetric, threshold: number, periods: number): void {
@@ -181,12 +225,13 @@ interface DashboardProps {
   readonly apiName: string
 }
 
-/** One page of a stage, its name the stage's: runs and people first, then what carries them, then money. */
+/** One page of a stage, its name the stage's: whether it keeps what is promised, runs and people, what carries them, money. */
 export class Dashboard extends Construct {
   constructor(scope: Construct, id: string, props: DashboardProps) {
     super(scope, id)
-    const page = new Widgets(this, 'Page', { dashboardName: props.names.table })
+    const page = new Widgets(this, 'Page', { dashboardName: props.names.whole })
     const rows = [
+      objectivesRow(props),
       runsRow(props.names),
       blocksRow(props.names),
       doorRow(props),
@@ -198,6 +243,53 @@ export class Dashboard extends Construct {
 }
 
 const THIRD = 8
+
+/** Runs that failed, of a hundred that ended: an alarm. */
+const FAILURE_PERCENT = 20
+
+/** What a stage is held to, of a day; each is a line in its graph (docs/operate.md, "Objectives"). */
+const OBJECTIVES = { runs_percent: 99, answers_percent: 99.9, p95_ms: 1_000 } as const
+
+/** Ends that say whether a stage works: who cancels, or lets a gate block, asked for it. */
+function endsOf(stage: string) {
+  const [failed, completed, partial] = ['failed', 'completed', 'partial'].map((end) =>
+    stageMetric(stage, `runs_${end}`),
+  )
+  return { ...(failed && { failed }), ...(completed && { completed }), ...(partial && { partial }) }
+}
+
+const ENDED = '(FILL(failed, 0) + FILL(completed, 0) + FILL(partial, 0))'
+const FAILED_PERCENT = `100 * FILL(failed, 0) / ${ENDED}`
+
+function objectivesRow({ apiName, names }: DashboardProps): readonly IWidget[] {
+  const period = Duration.days(1)
+  const ofApi = (name: string) => metricOf('AWS/ApiGateway', name, { ApiName: apiName })
+  const runs = new MathExpression({
+    ...{ expression: `100 - ${FAILED_PERCENT}`, usingMetrics: endsOf(names.stage), period },
+    label: 'did not fail',
+  })
+  const answers = new MathExpression({
+    expression: '100 - 100 * FILL(errors, 0) / asked',
+    usingMetrics: { errors: ofApi('5XXError'), asked: ofApi('Count') },
+    ...{ period, label: 'no 5xx' },
+  })
+  const slow = ['start-run', 'get-run', 'decide-approval'].map((name) =>
+    metricOf('AWS/Lambda', 'Duration', { FunctionName: names.function(name) }).with({
+      ...{ statistic: 'p95', label: name, period },
+    }),
+  )
+  return [
+    objective('Objective: % of runs that do not fail', [runs], OBJECTIVES.runs_percent),
+    objective('Objective: % of answers that are no 5xx', [answers], OBJECTIVES.answers_percent),
+    objective('Objective: p95 ms of functions', slow, OBJECTIVES.p95_ms),
+  ]
+}
+
+/** A day a point, and the objective as a line. */
+function objective(title: string, left: readonly IMetric[], value: number): IWidget {
+  const leftAnnotations = [{ value, label: `objective ${value}` }]
+  return new GraphWidget({ title, left: [...left], leftAnnotations, period: Duration.days(1), width: THIRD, height: 6 })
+}
 
 function graph(title: string, left: readonly IMetric[], right: readonly IMetric[] = []): IWidget {
   return new GraphWidget({ title, left: [...left], right: [...right], width: THIRD, height: 6 })

@@ -1,5 +1,6 @@
 import { taskRole } from '../../shared/steps/container-task.ts'
 import { stepFunction } from '../../shared/steps/described-step.ts'
+import type { RestoredData } from './deploy-settings.ts'
 
 /**
  * The physical names of one deployment. They are computed and not generated, so that the stacks share no
@@ -7,6 +8,8 @@ import { stepFunction } from '../../shared/steps/described-step.ts'
  */
 export interface Names {
   readonly stage: string
+  /** Of what a stage has one of: its API, its dashboard, its web ACL. */
+  readonly whole: string
   readonly table: string
   readonly deadLetters: string
   /** Role names are one space for all regions of an account. */
@@ -29,20 +32,24 @@ export interface Names {
   readonly machinePart: (slug: string, part: number | '*') => string
   /** What the names of inline machines begin with. */
   readonly inlineMachines: string
+  /** Of the alarm that takes the deployed release back. */
+  readonly releaseAlarm: string
   /** Alias of the version that runs of a deployed document of this hash are started on. */
   readonly documentAlias: (dag_hash: string) => string
 }
 
-export function stageNames(stage: string): Names {
+/** `restored`: its table, and maybe its bucket, are those that a restore made. */
+export function stageNames(stage: string, restored?: RestoredData): Names {
   const prefix = `sluice-${stage}`
   return {
     stage,
-    table: prefix,
+    whole: prefix,
+    table: restored?.table ?? prefix,
     deadLetters: `${prefix}-dead-letters`,
     machineRole: (region) => `${prefix}-machines-${region}`,
     taskRole: (task, region) => taskRole(stage, region, task),
     executionRole: (slug, region) => `${prefix}-begin-${slug}-${region}`,
-    bucket: (account, region) => `${prefix}-${account}-${region}`,
+    bucket: (account, region) => restored?.bucket ?? `${prefix}-${account}-${region}`,
     anchors: (account, region) => `${prefix}-anchors-${account}-${region}`,
     machineLogs: `/aws/vendedlogs/states/${prefix}`,
     function: (name) => `${prefix}-${name}`,
@@ -50,6 +57,7 @@ export function stageNames(stage: string): Names {
     machine: (slug) => `${prefix}-${slug}`,
     machinePart: (slug, part) => `${prefix}-${slug}_${part}`,
     inlineMachines: `${prefix}-x-`,
+    releaseAlarm: `${prefix}-ReleaseFailureRate`,
     documentAlias: (dag_hash) => `document-${dag_hash.slice(0, 40)}`,
   }
 }

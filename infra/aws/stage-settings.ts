@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
+import { AWS_QUOTAS } from '../../shared/aws-quotas.ts'
 import { Fault, type Issue } from '../../shared/errors.ts'
 import { ResearchSettingsSchema } from '../../shared/research/settings.ts'
 import { SafetySchema } from '../../shared/runs/safety-settings.ts'
@@ -8,6 +9,7 @@ import type { Settings } from '../../shared/settings/settings.ts'
 import { schemaIssues } from '../../shared/text/schema-issues.ts'
 import { mcpKeys } from '../../shared/tools/settings.ts'
 import type { DeploySettings } from './deploy-settings.ts'
+import { requireReachable } from './network-settings.ts'
 
 /**
  * The settings of a stage, from one file: the one `sluice:settings` names, else `sluice.<stage>.yaml`, else
@@ -32,6 +34,7 @@ export function readStageSettings(
     ...serviceIssues(settings),
     ...mcpIssues(settings),
     ...auditIssues(settings),
+    ...bodyIssues(settings),
   ]
   if (issues.length === 0) return settings
   const told = issues.map(({ path: place, message }) => `${file}: ${place}: ${message}`).join('; ')
@@ -53,6 +56,7 @@ function keysWithoutSecret({
   mcp_servers,
   slack,
   webhooks,
+  triggers,
   telemetry,
   steps,
   containers,
@@ -71,6 +75,9 @@ function keysWithoutSecret({
   const ofWebhooks = webhooks.flatMap(({ key }, i) =>
     [key].flat().map((one) => ({ path: `webhooks.${i}.key`, key: one })),
   )
+  const ofHooks = Object.entries(triggers.secrets).flatMap(([name, key]) =>
+    [key].flat().map((one) => ({ path: `triggers.secrets.${name}`, key: one })),
+  )
   const ofHeaders = Object.entries(telemetry?.otlp.headers ?? {}).map(([name, key]) => ({
     path: `telemetry.otlp.headers.${name}`,
     key,
@@ -79,9 +86,16 @@ function keysWithoutSecret({
   const ofSteps = equipped.flatMap(([path, { secrets }]) =>
     Object.entries(secrets).map(([as, key]) => ({ path: `${path}.secrets.${as}`, key })),
   )
-  return [...ofProviders, ...ofServices, ...ofServers, ...ofSlack, ...ofWebhooks, ...ofHeaders, ...ofSteps].flatMap(
-    ({ path, key }) => (key.secret === undefined ? [{ path, message }] : []),
-  )
+  return [
+    ...ofProviders,
+    ...ofServices,
+    ...ofServers,
+    ...ofSlack,
+    ...ofWebhooks,
+    ...ofHooks,
+    ...ofHeaders,
+    ...ofSteps,
+  ].flatMap(({ path, key }) => (key.secret === undefined ? [{ path, message }] : []))
 }
 
 function named<T>(key: string, all: Readonly<Record<string, T>>): readonly (readonly [string, T])[] {
@@ -119,20 +133,20 @@ function webhookIssues({ webhooks }: Settings): readonly Issue[] {
   return webhooks.flatMap(({ url }, i) => (url.startsWith('https:') ? [] : [{ path: `webhooks.${i}.url`, message }]))
 }
 
-/** net-gate is in no network of anybody's: there is nothing private it could reach, and on its own machine is Lambda's runtime. */
+/** Whatever network net-gate is in: a document must not lead it to what is private there, and on its own machine is Lambda's runtime. */
 function serviceIssues({ services }: Settings): readonly Issue[] {
   const message =
-    'private is for the local place: on AWS requests leave from no network of yours. Give the service a public https URL, or keep a sluice.<stage>.yaml for this stage'
+    'private is for the local place: on AWS net-gate asks public addresses alone. Give the service a public https URL, or keep a sluice.<stage>.yaml for this stage'
   return Object.entries(services).flatMap(([name, service]) =>
     service.private ? [{ path: `services.${name}.private`, message }] : [],
   )
 }
 
-/** A function starts no command of yours, and is in no network of yours. */
+/** A function starts no command of yours, and asks public addresses alone. */
 function mcpIssues({ mcp_servers }: Settings): readonly Issue[] {
   const keep = 'or keep a sluice.<stage>.yaml for this stage'
   const started = `a command is started by the local place alone: on AWS nothing stays between two calls. Give the server a url (streamable HTTP), ${keep}`
-  const own = `private is for the local place: on AWS requests leave from no network of yours. Give the server a public https URL, ${keep}`
+  const own = `private is for the local place: on AWS only public addresses are asked. Give the server a public https URL, ${keep}`
   return Object.entries(mcp_servers).flatMap(([name, server]) => [
     ...(server.command === undefined ? [] : [{ path: `mcp_servers.${name}.command`, message: started }]),
     ...(server.private ? [{ path: `mcp_servers.${name}.private`, message: own }] : []),
@@ -147,12 +161,23 @@ function auditIssues({ audit, safety }: Settings): readonly Issue[] {
   return [{ path: 'audit.retention_days', message }]
 }
 
+/** API Gateway hands a body over in base64, beside headers and what it knows of the caller. */
+const MOST_BODY_BYTES = ((AWS_QUOTAS.function_payload_bytes.most - 32_768) / 4) * 3
+
+/** Larger ones never reach their function: larger bodies of the graph go past it (POST /api/objects/upload). */
+function bodyIssues({ safety }: Pick<Settings, 'safety'>): readonly Issue[] {
+  if (safety.max_body_bytes <= MOST_BODY_BYTES) return []
+  const message = `is ${safety.max_body_bytes}, and a request on AWS has room for ${MOST_BODY_BYTES} (Lambda takes 6 MB, bodies in base64); allowed: 1024 to ${MOST_BODY_BYTES}`
+  return [{ path: 'safety.max_body_bytes', message }]
+}
+
 /** The settings of a deployment: those of its file, under what the CDK context says instead. Fault InvalidInput bad_settings. */
 export function withCdkContext(file: Settings, deploy: DeploySettings): Settings {
   const safe = withCdkContextSafety(file, deploy.safety)
-  const told = withCdkContextTenants(withCdkContextResearch(safe, deploy.research), deploy)
+  const told = withOwnDomain(withCdkContextTenants(withCdkContextResearch(safe, deploy.research), deploy), deploy)
+  requireReachable(told, deploy)
   const body_days = Math.max(deploy.retention_days, told.safety.retention_days) + 30
-  return { ...withContextAuth(told, deploy.auth), body_days }
+  return { ...withContextAuth(told, deploy.auth), body_days, tags: deploy.tags }
 }
 
 /**
@@ -165,8 +190,12 @@ export function withCdkContextSafety(
 ): Settings {
   if (given === undefined) return settings
   const parsed = SafetySchema.safeParse({ ...settings.safety, ...given })
-  if (parsed.success) return { ...settings, safety: parsed.data, safety_context: Object.keys(given) }
-  const issues = schemaIssues(parsed.error, SafetySchema, given)
+  const issues = parsed.success
+    ? bodyIssues({ safety: parsed.data }).map((issue) => ({ ...issue, path: 'max_body_bytes' }))
+    : schemaIssues(parsed.error, SafetySchema, given)
+  if (parsed.success && issues.length === 0) {
+    return { ...settings, safety: parsed.data, safety_context: Object.keys(given) }
+  }
   const told = issues.map(({ path, message, hint }) => {
     return `"sluice:safety" ${path}: ${message}${hint === undefined ? '' : ` (${hint})`}`
   })
@@ -216,6 +245,13 @@ export function withCdkContextTenants(settings: Settings, { tenants, auth }: Pic
   const lines = issues.map(({ path, message, hint }) => `${path}: ${message}${hint === undefined ? '' : ` (${hint})`}`)
   const message = `cdk.json: context "sluice:tenants" does not fit the settings. ${lines.join('; ')}. Pass -c sluice:tenants=NAME,NAME.`
   throw new Fault('InvalidInput', 'bad_settings', message, { issues })
+}
+
+/** No gate reaches the API of its own stage by the name of its domain either. */
+function withOwnDomain(settings: Settings, { domain }: Pick<DeploySettings, 'domain'>): Settings {
+  if (domain === undefined) return settings
+  const { http_gates } = settings
+  return { ...settings, http_gates: { ...http_gates, deny_hosts: [...http_gates.deny_hosts, domain.name] } }
 }
 
 /** The settings of a deployment: `sluice:auth` says how its callers prove who they are, `auth` of the file is the local place's. */

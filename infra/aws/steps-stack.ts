@@ -10,6 +10,7 @@ import { type ChosenRights, functionArn, rightStatements, secretStatement } from
 import { keyStatements } from './customer-key.ts'
 import type { DeployedStep } from './deployed-steps.ts'
 import type { Names } from './names.ts'
+import { NETWORK_ACTIONS } from './network.ts'
 
 interface StepsStackProps extends StackProps {
   readonly names: Names
@@ -130,7 +131,7 @@ function policiesOf(
     traces: allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], '*'),
     ...(arns.length === 0 ? {} : { secrets: document(arns.map(secretStatement)) }),
     ...(grants.length === 0 ? {} : { grants: document(grants.map(grantStatement)) }),
-    ...(aws.subnets.length === 0 ? {} : { network: allow(NETWORK, '*') }),
+    ...(aws.subnets.length > 0 || chosen.network === true ? { network: allow(NETWORK_ACTIONS, '*') } : {}),
     ...(key ? { key: document(key) } : {}),
   }
 }
@@ -138,13 +139,3 @@ function policiesOf(
 function grantStatement({ actions, resources }: StepGrant): PolicyStatement {
   return new PolicyStatement({ actions: [...actions], resources: [...resources] })
 }
-
-/** Source: Lambda guide, "Required IAM permissions" of a function in a VPC. None has a resource level. */
-const NETWORK = [
-  'ec2:CreateNetworkInterface',
-  'ec2:DescribeNetworkInterfaces',
-  'ec2:DescribeSubnets',
-  'ec2:DeleteNetworkInterface',
-  'ec2:AssignPrivateIpAddresses',
-  'ec2:UnassignPrivateIpAddresses',
-]

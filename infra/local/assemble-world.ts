@@ -11,14 +11,17 @@ import type { Json } from '../../shared/text/json.ts'
 import type { World } from '../../shared/world.ts'
 import { createLocalMachine } from './asl/local-machine.ts'
 import { createSqliteJournal } from './asl/sqlite-journal.ts'
+import { isCommitDue, transaction } from './database.ts'
 import { openHealth } from './health.ts'
 import { createHost, type Host } from './host.ts'
 import { createOutbox } from './outbox.ts'
 import { createSlack, createTelemetry } from './ports-with-keys.ts'
+import { endStreamLeases } from './run-store/tenant-items.ts'
 import type { PlaceAddress } from './waits.ts'
 import { createIds, createPorts } from './world-ports.ts'
 
 const SET_ASIDE = 'run set aside: its rows in the journal are damaged; `sluice doctor` names them'
+const RECORDED: ReadonlySet<string> = new Set(['run-block', 'wait-join', 'settle'])
 /** More are left to the sweep. */
 const MOST_OWED = 1_000
 /** What the end of a place waits for a collector. */
@@ -67,6 +70,12 @@ export async function assembleLocalWorld(parts: EngineParts): Promise<AssembledW
     journal,
     bind: (text) => bindPlaceholders(text, NAMES),
     needed: () => machinesNamed(db),
+    // It is answered by the end of a block of the same run.
+    keepsToken: (name) => name === 'wait-join',
+    // Each looks first at what is recorded of its block or its run, and answers that (docs/architecture.md, "Lanes and ordinals").
+    knowsAgain: (name) => RECORDED.has(name),
+    commitWaits: () => isCommitDue(db),
+    endsLater: true,
     onAside: (name, seen) => log.error(SET_ASIDE, { run_id: name, seen }),
     onEnd: (name, execution, input) => {
       log.info('run ended', { run_id: name, execution: execution.status })
@@ -91,17 +100,20 @@ export async function assembleLocalWorld(parts: EngineParts): Promise<AssembledW
     world,
     host,
     async resume() {
-      endStreams(db)
+      endStreamLeases(db)
       const taken = await machine.resume()
       await nudgeOwed(world, outbox)
       return taken
     },
     async close() {
-      await machine.close()
-      await outbox.settled()
-      await Promise.all(telling)
-      await telemetry?.flush(LAST_FLUSH_MS)
-      await close()
+      try {
+        await machine.close()
+      } finally {
+        await outbox.settled()
+        await Promise.all(telling)
+        await telemetry?.flush(LAST_FLUSH_MS)
+        await close()
+      }
     },
   }
 }
@@ -112,13 +124,10 @@ async function nudgeOwed({ runs, clock }: World, outbox: ReturnType<typeof creat
   for (const run of await runs.due(grace, MOST_OWED)) await outbox.nudge(run)
 }
 
-/** Of an earlier process none is open any more: their readers come again, and find their slots free. */
-function endStreams(db: DatabaseSync): void {
-  db.exec("DELETE FROM leases WHERE pool = 'streams' OR pool LIKE 'streams/%'")
-}
-
 /** A run that stands in the queue, or whose start is owed, has no execution yet. */
 function machinesNamed(db: DatabaseSync): ReadonlySet<string> {
+  // Also of runs that were made in this moment.
+  transaction(db, () => undefined)
   const rows = db.prepare(
     `SELECT DISTINCT CASE WHEN json_valid(body) THEN body ->> '$.machine' END AS machine
      FROM metas JOIN runs USING (run) WHERE state = 'running'`,

@@ -8,7 +8,7 @@ import { namesToDisk } from './to-disk.ts'
 /** 'Sluc' in the file's header tells our file from any other SQLite file. */
 const APPLICATION_ID = 0x536c7563
 /** Raised when a table changes its shape, or what lies where; an older program refuses a newer file. */
-export const SCHEMA_VERSION = 6
+export const SCHEMA_VERSION = 7
 
 /**
  * WAL with synchronous NORMAL: a commit survives the end of this process however it comes; a power cut may lose the
@@ -84,25 +84,27 @@ function readHeader(db: DatabaseSync): Header {
 }
 
 /**
- * Runs `work` in one transaction: all of its writes are committed when this returns, none when it throws. Inside
- * another transaction it is a part of that one. Everybody shares the connection, so `work` is synchronous: an await
- * inside would let strangers' writes in. Errors of SQLite come out as Faults.
+ * Runs `work` in one transaction: all of its writes are committed when this returns, none when it throws, and with them what
+ * was decided before (`decideFirst`). Inside another transaction it is a part of that one. Everybody shares the connection, so
+ * `work` is synchronous: an await inside would let strangers' writes in. Errors of SQLite come out as Faults.
  */
 export function transaction<T>(db: DatabaseSync, work: () => T): T {
   if (db.isTransaction) return work()
   const { begin, commit, rollback } = boundariesOf(db)
-  const watchers = watching.get(db) ?? []
+  const turn = turnOf(db)
   try {
+    if (turn.undone) decideAgain(turn)
     begin.run()
     const answer = work()
-    for (const { beforeCommit } of watchers) beforeCommit?.()
+    for (const { beforeCommit } of turn.watchers) beforeCommit?.()
     commit.run()
-    for (const { afterCommit } of watchers) afterCommit?.()
+    for (const { afterCommit } of turn.watchers) afterCommit?.()
+    allKept(turn)
     return answer
   } catch (cause) {
     // SQLite has rolled back by itself after some errors (full disk, I/O).
     if (db.isTransaction) rollback.run()
-    for (const { afterRollback } of watchers) afterRollback?.()
+    undo(turn)
     throw storeFault(cause, 'write to the run store')
   }
 }
@@ -116,10 +118,8 @@ interface TransactionWatcher {
   afterRollback?(): void
 }
 
-const watching = new WeakMap<DatabaseSync, TransactionWatcher[]>()
-
 export function onTransactions(db: DatabaseSync, watcher: TransactionWatcher): void {
-  watching.set(db, [...(watching.get(db) ?? []), watcher])
+  turnOf(db).watchers.push(watcher)
 }
 
 /**
@@ -145,16 +145,72 @@ export function truncateWhenIdle(db: DatabaseSync): () => void {
   }
 }
 
+/** What one database has to write, until it is committed. */
+interface Turn {
+  readonly watchers: TransactionWatcher[]
+  /** Handed over, and not done yet: one after the other, in one transaction. */
+  waiting: Queued[]
+  /** Runs that works which wait are about. */
+  readonly about: Set<string>
+  /** Done in memory and answered; of the file from the next commit on. */
+  decided: (() => unknown)[]
+  /** Some of that may be told. */
+  isTold: boolean
+  /** A transaction failed and took what was decided with it, and it could not be decided again. */
+  undone: boolean
+  /** Who waits until everything decided is in the file. */
+  kept: PromiseWithResolvers<void> | undefined
+  due: NodeJS.Immediate | NodeJS.Timeout | undefined
+  /** Nobody waits for that: it may come later. */
+  isSoon: boolean
+  /** Commits that failed one after the other. */
+  failed: number
+}
+
+interface Queued {
+  /** Does the work; what it returns is called after the commit. */
+  run(): () => void
+  reject(cause: unknown): void
+}
+
+const turns = new WeakMap<DatabaseSync, Turn>()
+
+function turnOf(db: DatabaseSync): Turn {
+  const there = turns.get(db)
+  if (there !== undefined) return there
+  const made: Turn = {
+    ...{ watchers: [], waiting: [], about: new Set(), decided: [], isTold: false },
+    ...{ undone: false, kept: undefined, due: undefined, isSoon: false, failed: 0 },
+  }
+  turns.set(db, made)
+  return made
+}
+
 /**
  * Like `transaction`, but works handed over in the same turn of the event loop share ONE commit; the promise resolves
- * only after it. Each work still sees what the ones before it wrote. Measured: nothing lost when works come one by one,
- * 7 times cheaper when a thousand blocks report together. `work` may run twice: it must only touch the
- * database.
+ * only after it. Each work still sees what the ones before it wrote. `about`: the run whose rows it reads or writes, by a
+ * name; nothing is decided about that one before. `work` may run twice: it must only touch the database.
  */
-export function commitTogether<T>(db: DatabaseSync, work: () => T): Promise<T> {
-  const queue = waiting.get(db) ?? openQueue(db)
+export function commitTogether<T>(db: DatabaseSync, work: () => T, about?: string): Promise<T> {
+  commitThisTurn(db)
+  return handOver(db, work, about)
+}
+
+/** What nobody waits for goes with whatever commit comes next, after 10 ms by itself. */
+export function commitSoon(db: DatabaseSync): void {
+  const turn = turnOf(db)
+  if (turn.due !== undefined) return
+  turn.due = setTimeout(() => flush(db, turn), SOON_MS)
+  turn.isSoon = true
+}
+
+const SOON_MS = 10
+
+function handOver<T>(db: DatabaseSync, work: () => T, about?: string): Promise<T> {
+  const { waiting, about: all } = turnOf(db)
+  if (about !== undefined) all.add(about)
   return new Promise<T>((resolve, reject) => {
-    queue.push({
+    waiting.push({
       run: () => {
         const answer = work()
         return () => resolve(answer)
@@ -164,58 +220,193 @@ export function commitTogether<T>(db: DatabaseSync, work: () => T): Promise<T> {
   })
 }
 
-/** Whether this turn or the next one ends with a commit anyway. */
-export function commitComes(db: DatabaseSync): boolean {
-  return waiting.has(db)
+/**
+ * Does `work`, which touches memory alone and is written before the next commit, and answers at once: for decisions about a
+ * run of which nothing leaves this process before a commit (`allCommitted`). That commit comes with whatever is not repeatable,
+ * as soon as anybody is answered, or after 10 ms by itself. A process that dies before it has decided nothing; after a
+ * transaction that failed `work` runs again.
+ */
+export function decideFirst<T>(db: DatabaseSync, work: () => T, about: string): Promise<T> {
+  const turn = turnOf(db)
+  if (!mustWait(turn, about)) turn.isTold = true
+  return decideQuietly(db, work, about)
 }
 
-/** Returns once nothing waits for a commit any more: before the database is closed. */
-export async function commitsDone(db: DatabaseSync): Promise<void> {
-  do await new Promise(setImmediate)
-  while (waiting.has(db))
+/** The same for what nobody is told: no answer waits for it. */
+export function decideQuietly<T>(db: DatabaseSync, work: () => T, about: string): Promise<T> {
+  const turn = turnOf(db)
+  if (mustWait(turn, about)) return commitTogether(db, work, about)
+  commitSoon(db)
+  return decide(turn, work)
 }
 
-interface Queued {
-  /** Does the work; what it returns is called after the commit. */
-  run(): () => void
-  reject(cause: unknown): void
+/** While the disk refuses nothing more is decided: each of it would be decided again with every try. */
+function mustWait({ undone, failed, about: all }: Turn, about: string): boolean {
+  return undone || failed > 0 || all.has(about)
 }
 
-const waiting = new WeakMap<DatabaseSync, Queued[]>()
-
-function openQueue(db: DatabaseSync): Queued[] {
-  const queue: Queued[] = []
-  waiting.set(db, queue)
-  // In the next turn of the event loop: whatever this one still hands over shares the commit, and requests, timers and
-  // streams come in between. Measured on all shapes: a turn costs less than the commits it saves.
-  setImmediate(() => {
-    waiting.delete(db)
-    flush(db, queue)
-  })
-  return queue
-}
-
-function flush(db: DatabaseSync, queue: readonly Queued[]): void {
-  const answered = together(db, queue)
-  if (answered !== undefined) for (const answer of answered) answer()
-  else for (const queued of queue) alone(db, queued)
-}
-
-/** Undefined when one of them failed, and so nothing was written: then each gets a transaction of its own. */
-function together(db: DatabaseSync, queue: readonly Queued[]): readonly (() => void)[] | undefined {
+function decide<T>(turn: Turn, work: () => T): Promise<T> {
   try {
-    return transaction(db, () => queue.map((queued) => queued.run()))
-  } catch {
-    return undefined
+    const answer = work()
+    turn.decided.push(work)
+    return Promise.resolve(answer)
+  } catch (cause) {
+    undo(turn)
+    return Promise.reject(storeFault(cause, 'write to the run store'))
   }
 }
 
-function alone(db: DatabaseSync, queued: Queued): void {
+/**
+ * In the next turn of the event loop: whatever this one still hands over shares the commit, and requests, timers and
+ * streams come in between. Measured on all shapes: a turn costs less than the commits it saves.
+ */
+export function commitThisTurn(db: DatabaseSync): void {
+  const turn = turnOf(db)
+  if (turn.due !== undefined && !turn.isSoon) return
+  if (turn.isSoon) clearTimeout(turn.due as NodeJS.Timeout)
+  turn.isSoon = false
+  turn.due = setImmediate(() => flush(db, turn))
+}
+
+/** Whether a commit ends this turn of the event loop. */
+export function isCommitDue(db: DatabaseSync): boolean {
+  const { due, isSoon } = turnOf(db)
+  return due !== undefined && !isSoon
+}
+
+/** Resolves once everything that was decided is in the file, rejects where it cannot be written; undefined: it is. */
+export function allCommitted(db: DatabaseSync): Promise<void> | undefined {
+  const turn = turnOf(db)
+  if (!turn.isTold) return undefined
+  commitThisTurn(db)
+  turn.kept ??= Promise.withResolvers()
+  return turn.kept.promise
+}
+
+/**
+ * Returns once nothing waits for a commit any more: before the database is closed. What the disk refuses three times is
+ * given up: a place that ends does not wait for it.
+ */
+export async function commitsDone(db: DatabaseSync): Promise<void> {
+  const turn = turnOf(db)
+  turn.failed = 0
+  do {
+    if (turn.isSoon) commitThisTurn(db)
+    await new Promise(setImmediate)
+  } while (turn.due !== undefined && turn.failed < 3)
+}
+
+/** After a commit that the disk refused, ms. */
+const AGAIN_MS = 500
+
+function flush(db: DatabaseSync, turn: Turn): void {
+  const { waiting } = turn
+  turn.waiting = []
+  turn.about.clear()
+  turn.due = undefined
+  turn.isSoon = false
+  if (!db.isOpen) {
+    refuseClosed(turn, waiting)
+    return
+  }
+  try {
+    const answered = transaction(db, () => waiting.map((queued) => queued.run()))
+    for (const answer of answered) answer()
+  } catch {
+    // One of them failed, and so nothing was written: first what was decided before, then each in a transaction of its own.
+    const isDecided = turn.decided.length > 0
+    if (isDecided) commitRest(db, turn)
+    const written = waiting.map((queued) => alone(db, queued))
+    if (!isDecided && !written.includes(true)) commitRest(db, turn)
+  }
+}
+
+/** What goes with any commit, where there was none: those who wait for it hear of no error but its own. */
+function commitRest(db: DatabaseSync, turn: Turn): void {
+  try {
+    transaction(db, () => undefined)
+  } catch (cause) {
+    refuseKept(turn, cause)
+    if (!(cause instanceof Fault && cause.name === 'Unavailable') && giveUpUnwritable(db, turn)) return
+    turn.failed += 1
+    turn.due ??= setTimeout(() => flush(db, turn), AGAIN_MS)
+    turn.isSoon = true
+  }
+}
+
+/**
+ * A decision that can never be written, since rows of its run are damaged, keeps nobody else's from the file: each is written
+ * by itself, and forgotten where that fails. False: without any of them nothing is written either.
+ */
+function giveUpUnwritable(db: DatabaseSync, turn: Turn): boolean {
+  const { decided } = turn
+  turn.decided = []
+  undo(turn)
+  if (!isWritten(db, () => undefined)) {
+    turn.decided = decided
+    undo(turn)
+    return false
+  }
+  for (const work of decided) isWritten(db, work)
+  return true
+}
+
+function isWritten(db: DatabaseSync, work: () => unknown): boolean {
+  try {
+    transaction(db, work)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Nothing is written any more. */
+function refuseClosed(turn: Turn, waiting: readonly Queued[]): void {
+  const message =
+    'Cannot write to the run store: this process is shutting down, and its database is closed. Start the place again.'
+  const fault = new Fault('Unavailable', 'store_unavailable', message)
+  for (const queued of waiting) queued.reject(fault)
+  refuseKept(turn, fault)
+}
+
+function refuseKept(turn: Turn, cause: unknown): void {
+  turn.kept?.reject(cause)
+  turn.kept = undefined
+}
+
+/** Whether it was written. */
+function alone(db: DatabaseSync, queued: Queued): boolean {
   try {
     transaction(db, () => queued.run())()
+    return true
   } catch (cause) {
     queued.reject(cause)
+    return false
   }
+}
+
+function allKept(turn: Turn): void {
+  if (turn.decided.length > 0) turn.decided = []
+  turn.failed = 0
+  turn.isTold = false
+  turn.kept?.resolve()
+  turn.kept = undefined
+}
+
+/** What is in memory and not in the file is forgotten, and decided again from the file. */
+function undo(turn: Turn): void {
+  for (const { afterRollback } of turn.watchers) afterRollback?.()
+  turn.undone = turn.decided.length > 0
+  try {
+    decideAgain(turn)
+  } catch {
+    // The file cannot be read now either: before the next transaction.
+  }
+}
+
+function decideAgain(turn: Turn): void {
+  for (const work of turn.decided) work()
+  turn.undone = false
 }
 
 interface Boundaries {

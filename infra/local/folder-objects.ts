@@ -55,6 +55,14 @@ export function openObjects(folder: string, durability: Durability = 'normal'): 
       const hash = hashOfOwnObjectRef(tenant, ref)
       return hash !== undefined && existsSync(join(folder, objectKey(tenant, hash)))
     },
+    erase: async (tenant, ref, before) => {
+      const path = join(folder, objectKey(tenant, hashOfObjectRef(tenant, ref)))
+      const seen = statSync(path, { throwIfNoEntry: false })
+      if (seen !== undefined && seen.mtimeMs >= before) return false
+      writing(path, () => rmSync(path, { force: true }))
+      onDisk.delete(path)
+      return true
+    },
   }
 }
 

@@ -40,10 +40,13 @@ export function createHost(world: () => World): Host {
   }
 }
 
-/** The World of one call, whose lines in the log say what was called, and which call of this process it is. */
+/**
+ * The World of one call, whose lines in the log say what was called, and which call of this process it is. Copied: what
+ * inherits from another object looks its members up anew in every call (docs/adr/0083).
+ */
 function ownWorld(world: World, name: string, call: number): World {
   const log = invocationLog(world.log, { function: name, request_id: `${world.ids.boot}-${call}` })
-  return Object.create(world, { log: { value: log, enumerable: true } })
+  return { ...world, log }
 }
 
 let loads = 0

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import * as z from 'zod'
 import { problemHeaders, problemOf } from '../../shared/api/problem.ts'
 import { requireSite } from '../../shared/console/local-access.ts'
 import { Fault } from '../../shared/errors.ts'
@@ -51,6 +52,31 @@ export interface Answer {
 export function problemAnswer(error: unknown): Answer {
   const problem = problemOf(error)
   return { statusCode: problem.status, headers: problemHeaders(error), body: JSON.stringify(problem) }
+}
+
+/** Of an answer that nobody is sent: a stream gives back what it holds once it has begun. */
+export async function dropBody({ body }: Answer): Promise<void> {
+  if (typeof body === 'string' || body instanceof Uint8Array) return
+  const pieces = body[Symbol.asyncIterator]()
+  await pieces.next()
+  await pieces.return?.()
+}
+
+const BegunSchema = z.looseObject({ run_id: z.string() })
+
+/**
+ * What is told instead of an answer to a change where the disk refuses what was decided: that it may be done all the same,
+ * once the disk takes it and unless this process ends before, and which run that is (docs/adr/0083).
+ */
+export function mayBeDoneLater(cause: unknown, { statusCode, body }: Answer): unknown {
+  if (!(cause instanceof Fault) || statusCode >= 400) return cause
+  const { data } = BegunSchema.safeParse(
+    typeof body === 'string' && body.startsWith('{') ? JSON.parse(body) : undefined,
+  )
+  const what = data === undefined ? 'What was asked for may be done' : `Run "${data.run_id}" may begin`
+  const message = `${cause.message} ${what} all the same, once the disk takes it: look before you ask again, or ask with the same Idempotency-Key.`
+  const facts = data === undefined ? cause.facts : { ...cause.facts, may_begin: data.run_id }
+  return new Fault(cause.name, cause.code, message, { facts, cause })
 }
 
 /** What has no body has no length of one either. */

@@ -35,8 +35,19 @@ export function createOutbox(invoke: (name: string, payload: unknown) => Promise
     async webhookWork(work) {
       later('send-webhooks', work, (error) => log.error('webhook not told', { endpoint: work.endpoint, error }))
     },
+    async busWork(work) {
+      later('send-bus-events', work, (error) => log.error('bus not told', { bus: work.endpoint, error }))
+    },
     async graphWork(work) {
       later('index-graph', work, (error) => log.error('search index not brought up', { error }))
+    },
+    async fireTriggers(ended) {
+      later('fire-triggers', ended === undefined ? {} : { ended }, (error) =>
+        log.error('triggers not looked at', { error }),
+      )
+    },
+    async keepOrErase({ tenant, run_id }) {
+      later('keep-or-erase', { tenant, run_id }, (error) => log.error('mark not looked at', { run_id, error }))
     },
     async writeAnchor(anchor) {
       await invoke('write-anchor', anchor)

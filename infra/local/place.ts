@@ -21,7 +21,7 @@ import { type Settings, withLocalPeople } from '../../shared/settings/settings.t
 import type { World } from '../../shared/world.ts'
 import { assembleLocalWorld } from './assemble-world.ts'
 import { createLog, systemClock } from './clock-and-log.ts'
-import { commitsDone, openDatabase, storeFault } from './database.ts'
+import { allCommitted, commitsDone, openDatabase, storeFault } from './database.ts'
 import type { Host } from './host.ts'
 import { localPrincipal, removeLoginSecrets } from './login.ts'
 import { missingKeys } from './ports-with-keys.ts'
@@ -74,12 +74,21 @@ export interface Place {
 export async function openPlace(settings: Settings, options: PlaceOptions = {}): Promise<Place> {
   const undo: (() => void | Promise<void>)[] = []
   const close = async () => {
-    for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step()
+    const failed: unknown[] = []
+    // A disk that refuses keeps nothing else open: neither the folder nor the processes of this place.
+    for (let step = undo.pop(); step !== undefined; step = undo.pop()) {
+      try {
+        await step()
+      } catch (error) {
+        failed.push(error)
+      }
+    }
+    if (failed.length > 0) throw failed[0]
   }
   try {
     return { ...(await openSteps(settings, options, (step) => undo.push(step))), close }
   } catch (error) {
-    await close()
+    await close().catch(() => undefined)
     throw error
   }
 }
@@ -92,7 +101,7 @@ async function openSteps(
   const { clock = systemClock, log = createLog(false), providers = {}, keys = new Map(), sweep_ms = 1_000 } = options
   const principal = localPrincipal()
   const reads = options.reads === true
-  const settings = withLocalPeople(reads ? withoutLogin(given) : given, principal)
+  const settings = settingsHere(given, principal, options)
   makeFolder(settings.data_dir)
   undone(lockFolder(settings.data_dir, reads))
   removeLoginSecrets(settings.data_dir)
@@ -107,23 +116,41 @@ async function openSteps(
   const engine = await assembleLocalWorld({ settings, db, clock, log, providers, keys, address, ...watched(options) })
   undone(() => engine.close())
   const { host, world } = engine
-  const served = { settings, host, world, principal, consoleDir: options.console_dir, asks: options.login === true }
+  const kept = () => allCommitted(db)
+  const served = {
+    settings,
+    host,
+    world,
+    principal,
+    kept,
+    consoleDir: options.console_dir,
+    asks: options.login === true,
+  }
   const server = options.listen === true ? await servePlace(served) : undefined
   if (server !== undefined) undone(() => server.close())
   address.url = settings.public_url ?? server?.url ?? address.url
-  if (reads) return { world, ...servedAt(server), invoke: callerOf(host, principal) }
+  if (reads) return { world, ...servedAt(server), invoke: callerOf(host, principal, kept) }
   if (server !== undefined) undone(tellAddress(settings.data_dir, server.url, options.inside === true))
   for (const words of missingKeys(settings, keys)) log.error(words)
   const resumed = await engine.resume()
   log.info('place opened', { url: server?.url, data_dir: settings.data_dir, runs_resumed: resumed })
   const sweep = () => host.invoke('sweep', {})
   const clear = () => host.invoke('clear-machines', {})
-  if (sweep_ms > 0) undone(startSweeps({ ms: sweep_ms, sweep, clear, settings, db, clock, log }))
-  return { world, ...servedAt(server), invoke: callerOf(host, principal) }
+  const stays = server !== undefined && options.inside !== true
+  const fire = stays ? { fire: () => host.invoke('fire-triggers', {}) } : {}
+  if (sweep_ms > 0) undone(startSweeps({ ms: sweep_ms, sweep, ...fire, clear, settings, db, clock, log }))
+  return { world, ...servedAt(server), invoke: callerOf(host, principal, kept) }
 }
 
 function watched({ project }: PlaceOptions): Pick<PlaceOptions, 'project'> {
   return project === undefined ? {} : { project }
+}
+
+/** A place for one command starts nothing by itself. */
+function settingsHere(given: Settings, principal: Principal, { reads, inside }: PlaceOptions): Settings {
+  if (reads === true) return withLocalPeople(withoutLogin(given), principal)
+  const settings = withLocalPeople(given, principal)
+  return inside === true ? settings : { ...settings, told_ends: 'all' }
 }
 
 function withoutLogin({ auth: _, ...settings }: Settings): Settings {
@@ -135,9 +162,12 @@ function servedAt(server: ServedPlace | undefined): Pick<Place, 'url' | 'opened'
   return { url: server.url, ...(server.opened === undefined ? {} : { opened: server.opened }) }
 }
 
-function callerOf(host: Host, principal: Principal): Place['invoke'] {
-  return (name, payload, signal) =>
-    host.invoke(name, payload, signal === undefined ? { principal } : { principal, signal })
+function callerOf(host: Host, principal: Principal, kept: () => Promise<void> | undefined): Place['invoke'] {
+  return async (name, payload, signal) => {
+    const answer = await host.invoke(name, payload, signal === undefined ? { principal } : { principal, signal })
+    await kept()
+    return answer
+  }
 }
 
 /** Where commands in its project look for this place first, whatever port it was given. Answers how to take it back. */

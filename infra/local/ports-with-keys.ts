@@ -12,6 +12,7 @@ import type { Settings } from '../../shared/settings/settings.ts'
 import type { Slack } from '../../shared/slack/slack-port.ts'
 import type { Telemetry } from '../../shared/telemetry/telemetry-port.ts'
 import { mcpKeys } from '../../shared/tools/settings.ts'
+import { type HookKeys, openHookKeys } from '../../shared/triggers/hook-keys.ts'
 import { openWebhooks, type Webhooks } from '../../shared/webhooks/signing.ts'
 
 /**
@@ -40,6 +41,7 @@ export function missingKeys(settings: Settings, held: ReadonlyMap<string, string
     missingMcpKeys,
     missingSlackKeys,
     missingWebhookKeys,
+    missingHookKeys,
     missingTelemetryKeys,
   ].flatMap((of) => of(settings, held))
   return [...ofProviders, ...ofOthers]
@@ -142,6 +144,26 @@ export function createWebhooks({ webhooks }: Settings, held: ReadonlyMap<string,
 /** The Services port of this place: keys by environment variable. */
 export function createServices({ services }: Settings, held: ReadonlyMap<string, string>): Services {
   return openServices(services, async ({ env }) => (env === undefined ? undefined : held.get(env)))
+}
+
+/** The HookKeys port of this place: secrets by environment variable. */
+export function createHookKeys({ triggers }: Settings, held: ReadonlyMap<string, string>): HookKeys {
+  return openHookKeys(triggers, async ({ env }) => (env === undefined ? undefined : held.get(env)))
+}
+
+/** The environment variables that hold secrets of webhooks. */
+export function hookKeyNames({ triggers }: Settings): readonly string[] {
+  return Object.values(triggers.secrets).flatMap((key) => [key].flat().flatMap(({ env }) => env ?? []))
+}
+
+/** One sentence for each secret of a webhook that is not there. */
+function missingHookKeys({ triggers }: Settings, held: ReadonlyMap<string, string>): readonly string[] {
+  return Object.entries(triggers.secrets).flatMap(([name, key]) =>
+    [key].flat().flatMap(({ env }) => {
+      if ((held.get(env ?? '') ?? '').trim() !== '') return []
+      return [`messages signed by "${name}" cannot be judged: ${whyMissing(env, 'triggers.secrets')}`]
+    }),
+  )
 }
 
 /** The environment variables that hold their keys. */

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { requireCaller } from '../../shared/api/require-caller.ts'
 import { type Principal, principalName } from '../../shared/auth/principal.ts'
+import { holdsScope } from '../../shared/auth/scopes.ts'
 import {
   exchangeLoginSecret,
   holdsSecret,
@@ -17,12 +18,15 @@ import { Fault } from '../../shared/errors.ts'
 import type { Log } from '../../shared/ports/host.ts'
 import type { ObjectStore } from '../../shared/ports/objects.ts'
 import { ROUTES, type RouteLine } from '../../shared/routes.ts'
+import { mostBodyBytes } from '../../shared/runs/safety-settings.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import type { World } from '../../shared/world.ts'
 import { createConsole } from './console.ts'
 import type { Host } from './host.ts'
 import {
   type Answer,
+  dropBody,
+  mayBeDoneLater,
   problemAnswer,
   readBody,
   requireSameOrigin,
@@ -42,7 +46,9 @@ interface ServerParts {
   /** Asked of every call where there is no `login`, if this start made one (login.ts). */
   readonly secret?: string
   readonly log: Log
-  readonly maxBodyBytes: number
+  /** Waits until everything that may be told is on the disk; undefined: it is. */
+  readonly kept: () => Promise<void> | undefined
+  readonly safety: Settings['safety']
   /** The folder of the built console; default: this package's own. */
   readonly consoleDir?: string
 }
@@ -146,6 +152,12 @@ interface Seen {
   run_id?: string
 }
 
+/** Either of two routes gives out such an address. */
+function requireUploader(caller: Principal | undefined): Principal {
+  const isImporting = caller !== undefined && holdsScope(caller.scopes, 'stage:import')
+  return requireCaller(caller, isImporting ? 'import-stage' : 'upload-object')
+}
+
 async function answerOf(request: IncomingMessage, parts: Served, signal: AbortSignal, seen: Seen): Promise<Answer> {
   requireSameOrigin(request)
   const method = request.method ?? 'GET'
@@ -154,7 +166,7 @@ async function answerOf(request: IncomingMessage, parts: Served, signal: AbortSi
   if (entered !== undefined) return entered
   const upload = uploadHash(method, path)
   if (upload !== undefined) {
-    const { tenant } = requireCaller(await callerOf(request, parts, seen), 'upload-object')
+    const { tenant } = requireUploader(await callerOf(request, parts, seen))
     return takeUpload(request, upload, { objects: parts.objects, tenant })
   }
   const page = await parts.console({ method, path, headers: request.headers })
@@ -168,7 +180,7 @@ async function answerOf(request: IncomingMessage, parts: Served, signal: AbortSi
   const principal = await callerOf(request, parts, seen, line.signed_by)
   // Of nobody not a byte is read: the route refuses him before it would look.
   const isRead = method !== 'GET' && (principal !== undefined || line.signed_by !== undefined)
-  const body = isRead ? await readBody(request, parts.maxBodyBytes) : undefined
+  const body = isRead ? await readBody(request, mostBodyBytes(parts.safety, line)) : undefined
   const event = {
     httpMethod: method,
     resource: line.path,
@@ -181,7 +193,19 @@ async function answerOf(request: IncomingMessage, parts: Served, signal: AbortSi
     requestContext: {},
   }
   // Every route is made by functions/http-handler.ts, which answers this shape.
-  return (await parts.host.invoke(line.name, event, { signal, ...(principal && { principal }) })) as Answer
+  const answer = (await parts.host.invoke(line.name, event, { signal, ...(principal && { principal }) })) as Answer
+  return answerWhenKept(line, answer, parts)
+}
+
+/** Health is told at once: it says whether the disk takes anything. */
+async function answerWhenKept({ name, method }: RouteLine, answer: Answer, { kept }: Served): Promise<Answer> {
+  try {
+    if (name !== 'get-health') await kept()
+    return answer
+  } catch (error) {
+    await dropBody(answer)
+    throw method === 'GET' ? error : mayBeDoneLater(error, answer)
+  }
 }
 
 function everyValue(query: string) {
@@ -248,6 +272,7 @@ interface ServedParts {
   readonly host: Host
   readonly world: World
   readonly principal: Principal
+  readonly kept: ServerParts['kept']
   /** Folder of the built console; default: the package's own. */
   readonly consoleDir: string | undefined
   /** Nobody calls without what this start makes (login.ts); of no effect where the settings ask for a login already. */
@@ -261,7 +286,7 @@ export interface ServedPlace extends LocalServer {
 
 /** The server of a place, with a login where its settings or its start ask for one. */
 export async function servePlace(served: ServedParts): Promise<ServedPlace> {
-  const { settings, host, world, principal, consoleDir, asks } = served
+  const { settings, host, world, principal, kept, consoleDir, asks } = served
   const login =
     settings.auth === undefined ? undefined : await openLoginWithFirstTokens({ settings, host, world, principal })
   const secret = asks && login === undefined ? makeLoginSecret() : undefined
@@ -270,7 +295,8 @@ export async function servePlace(served: ServedParts): Promise<ServedPlace> {
     objects: world.objects,
     principal,
     log: world.log,
-    maxBodyBytes: settings.safety.max_body_bytes,
+    kept,
+    safety: settings.safety,
     ...(login === undefined ? {} : { login }),
     ...(secret === undefined ? {} : { secret }),
     ...(consoleDir === undefined ? {} : { consoleDir }),

@@ -7,7 +7,7 @@ import type { ProviderSettings } from '../../shared/providers/settings.ts'
 import { parseSettings } from '../../shared/settings/parse.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { mcpVariableNames } from './mcp.ts'
-import { serviceKeyNames, slackKeyNames, telemetryKeyNames, webhookKeyNames } from './ports-with-keys.ts'
+import { hookKeyNames, serviceKeyNames, slackKeyNames, telemetryKeyNames, webhookKeyNames } from './ports-with-keys.ts'
 import { stepSecretNames } from './steps.ts'
 
 /** What a place is opened with. All folders are absolute. */
@@ -155,6 +155,7 @@ function keyNames(settings: Settings): readonly string[] {
   return [
     ...ofProviders,
     ...serviceKeyNames(settings),
+    ...hookKeyNames(settings),
     ...mcpVariableNames(settings),
     ...ofSlack,
     ...webhookKeyNames(settings),

@@ -8,12 +8,15 @@ import { removeOldObjects } from './folder-objects.ts'
 import { entityBodyPredicate, removeRunEntities } from './graph-store/retention.ts'
 import { endedRunsRemover, removeOldSharedItems } from './run-store/retention.ts'
 import { removeOldRows } from './stored-objects.ts'
+import { removeOldFirings } from './triggers.ts'
 
 interface SweepParts {
   /** Milliseconds between two sweeps. */
   readonly ms: number
   /** Calls the function. */
   readonly sweep: () => Promise<unknown>
+  /** Calls the one that looks at triggers; absent where documents start nothing by themselves. */
+  readonly fire?: () => Promise<unknown>
   /** Calls the one that removes machines nothing needs. */
   readonly clear: () => Promise<unknown>
   readonly settings: Settings
@@ -23,16 +26,17 @@ interface SweepParts {
 }
 
 /**
- * Sweeps the runs that are due; each hour what is older than the retention, and machines; empties the WAL of a place that
+ * Sweeps the runs that are due, and looks at triggers; each hour what is older than the retention, and machines; empties the WAL of a place that
  * rests. Answers how to stop.
  */
-export function startSweeps({ ms, sweep, clear, settings, db, clock, log }: SweepParts): () => Promise<void> {
+export function startSweeps({ ms, sweep, fire, clear, settings, db, clock, log }: SweepParts): () => Promise<void> {
   const folder = join(settings.data_dir, 'objects')
   const { retention_days } = settings.safety
   const retain = createRetention({ db, folder, retention_days, log })
   const truncate = truncateWhenIdle(db)
   const stops = [
     startSweep(ms, sweep, log),
+    ...(fire === undefined ? [] : [startSweep(ms, fire, log)]),
     startSweep(IDLE_MS, async () => truncate(), log),
     startSweep(RETENTION_MS, () => retain(clock.now()), log),
     startSweep(RETENTION_MS, clear, log),
@@ -100,6 +104,7 @@ export function createRetention({ db, folder, retention_days, log }: RetentionPa
     }
     removeRunEntities(db)
     removeOldSharedItems(db, before)
+    removeOldFirings(db, before)
     removeEndedExecutions(db, cutoff)
     const oldest = Math.min(cutoff - OBJECTS_LONGER_DAYS * DAY_MS, oldestLiving(db) - retention_days * DAY_MS)
     const isBody = entityBodyPredicate(db)

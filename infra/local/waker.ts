@@ -8,6 +8,7 @@ import type { Waker } from '../../shared/world.ts'
  */
 export function createWaker(store: RunStore, clock: Clock): { readonly waker: Waker; readonly runs: RunStore } {
   const readers: Waiting = new Map()
+  const ends: Waiting = new Map()
   const claims: Waiting = new Map()
   /** Runs in which a slot became free while no claim was waiting: the claim that was just refused must not sleep. */
   const freed = new Set<string>()
@@ -15,8 +16,10 @@ export function createWaker(store: RunStore, clock: Clock): { readonly waker: Wa
     ...store,
     async append(append) {
       const done = await store.append(append)
-      if (done.ok) wakeAll(readers, keyOf(append.run))
-      if (done.ok) wakeClaims(claims, freed, append)
+      if (!done.ok) return done
+      wakeAll(readers, keyOf(append.run))
+      if (append.state !== undefined) wakeAll(ends, keyOf(append.run))
+      wakeClaims(claims, freed, append)
       return done
     },
     async dropLease(pool, holder, until) {
@@ -31,6 +34,9 @@ export function createWaker(store: RunStore, clock: Clock): { readonly waker: Wa
   const waker: Waker = {
     async changed(run, ms, signal) {
       await waitIn(readers, keyOf(run), clock, ms, signal)
+    },
+    async ended(run, ms, signal) {
+      await waitIn(ends, keyOf(run), clock, ms, signal)
     },
     async slot(of, ms, signal) {
       if (!freed.delete(keyOf(of))) await waitIn(claims, keyOf(of), clock, ms, signal)

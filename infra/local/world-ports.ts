@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { createIsolate } from '../../functions/isolate/isolate-pool.ts'
@@ -10,21 +11,24 @@ import type { Modules } from '../../shared/ports/modules.ts'
 import type { Provider } from '../../shared/providers/provider.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import type { Telemetry } from '../../shared/telemetry/telemetry-port.ts'
-import { runsWithWebhookNudges } from '../../shared/webhooks/endpoint-deliveries.ts'
+import { runsWithWebhookNudges, toldEndpoints } from '../../shared/webhooks/endpoint-deliveries.ts'
 import type { Outbox, World } from '../../shared/world.ts'
+import { createBuses } from './buses.ts'
 import { createDocuments } from './documents.ts'
 import { openInputs } from './folder-inputs.ts'
 import { openObjects } from './folder-objects.ts'
 import { openGraphStore } from './graph-store/graph-store.ts'
 import { createLive } from './live.ts'
 import { createMcp } from './mcp.ts'
-import { createServices, createWebhooks, providerPlace } from './ports-with-keys.ts'
+import { createHookKeys, createServices, createWebhooks, providerPlace } from './ports-with-keys.ts'
 import { openRunStore } from './run-store/run-store.ts'
 import { openLocalIndex } from './search-index.ts'
 import { PACKAGE_DAGS } from './settings.ts'
+import { openSpending } from './spending.ts'
 import { createSteps } from './steps.ts'
 import { openStoredObjects } from './stored-objects.ts'
 import { openTokens } from './tokens.ts'
+import { openTriggers } from './triggers.ts'
 import { openUploads } from './uploads.ts'
 import { openWaits, type PlaceAddress } from './waits.ts'
 import { createWaker } from './waker.ts'
@@ -59,6 +63,7 @@ export function createPorts(parts: Parts): {
   const { close: closeStores, ...stores } = openStores({
     folder: settings.data_dir,
     durability: settings.durability,
+    links: settings.graph.links,
     db,
     clock,
     address: parts.address,
@@ -70,6 +75,8 @@ export function createPorts(parts: Parts): {
   const isolate = createIsolate()
   const steps = createSteps({ ...parts, objects: stores.objects })
   const mcp = createMcp(settings, parts.keys)
+  const buses = createBuses(settings)
+  const runs = telemetry?.watch(stores.runs) ?? stores.runs
   const ports = {
     ...stores,
     outbox,
@@ -77,10 +84,12 @@ export function createPorts(parts: Parts): {
     inputs: openInputs(settings.inputs_dir, settings.tenants),
     isolate,
     ...createGateFunctions(parts.invoke),
-    runs: runsWithWebhookNudges(telemetry?.watch(stores.runs) ?? stores.runs, settings.webhooks, outbox.nudge),
+    runs: withFiles(runsWithWebhookNudges(runs, toldEndpoints(settings), outbox.nudge), buses, settings.data_dir),
     telemetry,
     webhooks: createWebhooks(settings, parts.keys),
+    buses,
     services: createServices(settings, parts.keys),
+    hookKeys: createHookKeys(settings, parts.keys),
     mcp,
     steps,
     modules: lazyModules(root),
@@ -97,6 +106,18 @@ export function createPorts(parts: Parts): {
     closeStores()
   }
   return { ports, close }
+}
+
+/** What else of a run lies in the data folder goes with its rows: lines of buses, and the copies of its artifacts. */
+function withFiles(runs: World['runs'], buses: ReturnType<typeof createBuses>, folder: string): World['runs'] {
+  return {
+    ...runs,
+    async eraseItems(run) {
+      await runs.eraseItems(run)
+      await buses.forget(run)
+      await rm(join(folder, 'artifacts', run.run_id), { recursive: true, force: true })
+    },
+  }
 }
 
 /** Random bytes, and the name of this boot: part of every lease's holder, so that a restart need not wait. */
@@ -126,6 +147,8 @@ interface StoreParts {
   /** Holds `objects/` and the search index; runs and graph are in `db`. */
   readonly folder: string
   readonly durability: Settings['durability']
+  /** Names in texts become edges. */
+  readonly links: boolean
   readonly db: DatabaseSync
   readonly clock: Clock
   readonly address: PlaceAddress
@@ -134,17 +157,28 @@ interface StoreParts {
 interface Stores
   extends Pick<
     World,
-    'runs' | 'waker' | 'live' | 'objects' | 'uploads' | 'graph' | 'search' | 'indexing' | 'tokens' | 'waits'
+    | 'runs'
+    | 'waker'
+    | 'live'
+    | 'objects'
+    | 'uploads'
+    | 'graph'
+    | 'search'
+    | 'indexing'
+    | 'tokens'
+    | 'waits'
+    | 'spending'
+    | 'triggers'
   > {
   /** `db` stays open. */
   close(): void
 }
 
 /** What the local place remembers. */
-function openStores({ folder, durability, db, clock, address }: StoreParts): Stores {
+function openStores({ folder, durability, links, db, clock, address }: StoreParts): Stores {
   const objects = openStoredObjects(db, openObjects(join(folder, 'objects'), durability))
   const graph = openGraphStore(db, clock)
-  const { index: search, indexing, close } = openLocalIndex(folder, { graph, objects, clock })
+  const { index: search, indexing, close } = openLocalIndex(folder, { graph, objects, clock, links })
   return {
     ...createWaker(openRunStore(db), clock),
     live: createLive(),
@@ -152,6 +186,8 @@ function openStores({ folder, durability, db, clock, address }: StoreParts): Sto
     uploads: openUploads(clock),
     tokens: openTokens(db, clock),
     waits: openWaits(db, clock, address),
+    spending: openSpending(db, clock),
+    triggers: openTriggers(db),
     graph,
     search,
     indexing,

@@ -63,6 +63,10 @@ const RUNS: readonly Step[] = [
   ...both('run graph', 'run graph $RUN'),
   ...both('run cost', 'run cost $RUN'),
   ...both('run diff', 'run diff $RUN $OTHER'),
+  ...both('run label', 'run label $RUN team=growth'),
+  ...both('run note', 'run note $RUN "The source was down."'),
+  ...both('run notes', 'run notes $RUN'),
+  ...both('run search', 'run search label:team=growth state:completed'),
   ...both('run verify', 'run verify $RUN'),
   ...both('run export', 'run export $RUN -o run.json'),
   ...both('run record', 'run record $RUN -o recording.json'),
@@ -111,6 +115,7 @@ const PEOPLE: readonly Step[] = [
 const KNOWLEDGE: readonly Step[] = [
   ...both('graph import', 'graph import entities.ndjson'),
   ...both('graph search', 'graph search Norway'),
+  ...both('graph eval', 'graph eval asked.ndjson'),
   ...both('graph show', 'graph show acme.ops.geo.atlas.country.no'),
   ...both('graph neighbors', 'graph neighbors acme.ops.geo.atlas.country.no'),
   { of: 'research ask', line: 'research ask "What is the capital of Norway?"' },
@@ -131,11 +136,24 @@ const CLI_STEPS: readonly Step[] = [...PROJECT, ...RUNS, ...PEOPLE, ...KNOWLEDGE
 
 /** Commands whose output is not shown, and why. */
 export const NOT_SHOWN: Readonly<Record<string, string>> = {
+  'run erase': 'It takes ten seconds: [operate.md](operate.md#forgetting-a-run) says what goes and what stays.',
+  'run erasure': '[operate.md](operate.md#forgetting-a-run) says what the record holds.',
+  'run hold': '[operate.md](operate.md#forgetting-a-run) says what it does.',
   dev: 'It goes on until Ctrl-C: [guide.md](guide.md) tells of a session with it.',
   console: 'It opens or serves a page: [console.md](console.md) says how.',
   'token create': '[tokens.md](tokens.md) shows it: a token is shown to nobody else.',
   'token list': '[tokens.md](tokens.md) says what each member means.',
   'token revoke': '[tokens.md](tokens.md) says when it takes effect.',
+  ...Object.fromEntries(
+    ['list', 'show', 'pause', 'resume', 'fire', 'try'].map((word) => [
+      `triggers ${word}`,
+      '[triggers.md](triggers.md) shows it with a document that has triggers.',
+    ]),
+  ),
+  'spending list': '[limits-and-costs.md](limits-and-costs.md) shows it with caps, under Spending.',
+  'spending raise': '[limits-and-costs.md](limits-and-costs.md) shows it with a cap, under Spending.',
+  'stage export': '[operate.md](operate.md) says what is in the folder, under A copy of a stage.',
+  'stage import': '[operate.md](operate.md) says what is taken, under A copy of a stage.',
   'webhooks list': '[webhooks.md](webhooks.md) shows it with an endpoint.',
   'webhooks test': '[webhooks.md](webhooks.md) shows it with an endpoint.',
   'webhooks dead': '[webhooks.md](webhooks.md) shows it with an endpoint.',
@@ -144,6 +162,12 @@ export const NOT_SHOWN: Readonly<Record<string, string>> = {
   'run transcript': '[agents.md](agents.md) says what a turn and a call are.',
   deploy: 'It needs an AWS account: [deploy.md](deploy.md) shows it.',
   destroy: 'It needs an AWS account: [deploy.md](deploy.md) shows it.',
+  ...Object.fromEntries(
+    ['status', 'shift', 'rollback', 'prune'].map((word) => [
+      `rollout ${word}`,
+      'It needs a stage on AWS: [deploy.md](deploy.md#gradual-release) shows it.',
+    ]),
+  ),
   logs: 'It needs an AWS account: [operate.md](operate.md) says when.',
   mcp: 'It speaks the protocol of MCP clients on stdin and stdout.',
 }
@@ -338,6 +362,9 @@ tests: [{ vars: { text: Hello }, assert: [{ type: contains, value: Bonjour }, { 
   'decisions.ndjson':
     '{"id":1,"trust_score":90,"quality_passed":true,"goal_status":"MET","claimed_status":"SUCCESS"}\n',
   'payloads.ndjson': '{"id":1,"type":"Intent","input":{"topic":"What is the capital of Norway?"}}\n',
+  'asked.ndjson': `{"question":"Which country is in Northern Europe?","relevant":["acme.ops.geo.atlas.country.no"]}
+{"question":"Where does the capital of Norway lie?","relevant":[{"id":"city.oslo","grade":2},{"id":"country.no","grade":1}]}
+`,
   'entities.ndjson': `{"entity_id":"acme.ops.geo.atlas.country.no","label":"Norway","type":"country","snippet":"Norway is a country in Northern Europe. Its capital is Oslo.","triples":[{"subject":"acme.ops.geo.atlas.country.no","predicate":"geo.country.capital","object":"acme.ops.geo.atlas.city.oslo","source":"atlas","timestamp":"2026-01-01T00:00:00Z"}]}
 {"entity_id":"acme.ops.geo.atlas.city.oslo","label":"Oslo","type":"city","snippet":"Oslo is the capital of Norway."}
 `,

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { LIMITS } from '../limits.ts'
 import { StoredValueSchema } from '../runs/event.ts'
 import { type RouteSchema, RunParamsSchema } from './route-schema.ts'
-import { DocumentSchema, MADE_RUN, RUN_VALUES, UnpricedSchema } from './route-schema-parts.ts'
+import { DocumentSchema, MADE_RUN, PrioritySchema, RUN_VALUES, UnpricedSchema } from './route-schema-parts.ts'
 
 const text = z.string()
 
@@ -20,6 +20,7 @@ export const RetryRunBodySchema = z.strictObject({
       'Of from_block, whose agent calls tools: it goes on after this turn of the earlier run, with all it said and saw',
     ),
   say: text.min(1).max(10_000).optional().describe('What the agent is told where it goes on; with keep_turns'),
+  priority: PrioritySchema,
   dag: DocumentSchema.describe('An edited document; without it, the one the earlier run was pinned to'),
   ...RUN_VALUES,
 })

@@ -5,6 +5,7 @@ import { ROUTES, type RouteLine } from '../routes.ts'
 import { canonicalJson, type Json } from '../text/json.ts'
 import { CONTROL_ROUTES } from './control-routes.ts'
 import { DOCUMENT_ROUTES, VALIDATE_DAG } from './document-routes.ts'
+import { ERASURE_ROUTES } from './erasure-routes.ts'
 import { EVENT_ROUTES } from './event-routes.ts'
 import { GOAL_ROUTES } from './goal-routes.ts'
 import { GRAPH_ROUTES } from './graph-routes.ts'
@@ -15,8 +16,12 @@ import { RESEARCH_ROUTES } from './research-routes.ts'
 import { ProblemSchema, type RouteSchema } from './route-schema.ts'
 import { RUN_DATA_ROUTES } from './run-data-routes.ts'
 import { RUN_ROUTES } from './run-routes.ts'
+import { SEARCH_ROUTES } from './search-routes.ts'
+import { SPENDING_ROUTES } from './spending-routes.ts'
+import { STAGE_ROUTES } from './stage-routes.ts'
 import { START_RUN } from './start-run-route.ts'
 import { TOKEN_ROUTES } from './token-routes.ts'
+import { TRIGGER_ROUTES } from './trigger-routes.ts'
 import { RECORD_RUN, VERIFY_RUN } from './verify-routes.ts'
 import { WEBHOOK_ROUTES } from './webhook-routes.ts'
 
@@ -142,6 +147,8 @@ const DAG_SCHEMAS = {
   'record-run': RECORD_RUN,
   ...RUN_DATA_ROUTES,
   ...CONTROL_ROUTES,
+  ...SEARCH_ROUTES,
+  ...ERASURE_ROUTES,
   ...LINEAGE_ROUTES,
   ...GOAL_ROUTES,
 } as const
@@ -149,12 +156,15 @@ const DAG_SCHEMAS = {
 /** The schemas of every route of the catalog, by name. */
 export const ROUTE_SCHEMAS: Readonly<Record<string, RouteSchema>> = {
   ...PLACE_ROUTES,
+  ...SPENDING_ROUTES,
   ...DAG_SCHEMAS,
   ...RESEARCH_ROUTES,
   ...GRAPH_ROUTES,
   ...OBJECT_ROUTES,
+  ...STAGE_ROUTES,
   ...WEBHOOK_ROUTES,
   ...EVENT_ROUTES,
+  ...TRIGGER_ROUTES,
   ...TOKEN_ROUTES,
 }
 

@@ -19,6 +19,12 @@ const StartBodySchema = QuestionSchema.extend({
     .regex(/\S/, 'must not be blank')
     .nullish()
     .describe('Who asks: an entity id or any name; told once when the answer is there (research:continued)'),
+  embeddings_weight: z
+    .number()
+    .min(0)
+    .max(1)
+    .nullish()
+    .describe('What the ranking by embeddings counts for this question; 0: nothing is embedded; absent: as is set'),
 })
 
 /** Longer waits would meet the 29 seconds an API has. */

@@ -1,5 +1,7 @@
 import * as z from 'zod'
 import { DeclaredSchema } from '../auth/declared-client.ts'
+import { LIMITS } from '../limits.ts'
+import { LabelsSchema } from '../runs/labels-schema.ts'
 import type { Json } from '../text/json.ts'
 
 const key = z.string().regex(/^[^_\s]\S{0,199}$/, '1 to 200 characters without spaces; a leading _ is reserved')
@@ -14,6 +16,7 @@ export const RUN_VALUES = {
     .record(z.string().regex(/^[A-Za-z][\w-]*\.[A-Za-z][\w-]*$/, 'block.port'), json)
     .optional()
     .describe('"block.port": the value of one input port, before anything else'),
+  labels: LabelsSchema.optional().describe('What it is found by, over those of its document and of the place'),
   options: z
     .strictObject({
       max_parallel: z.int().min(0).max(1_000).optional().describe('Blocks at once; 0 = no limit'),
@@ -22,6 +25,13 @@ export const RUN_VALUES = {
     })
     .optional(),
 } as const
+
+export const PrioritySchema = z
+  .int()
+  .min(-LIMITS.priority_sec)
+  .max(LIMITS.priority_sec)
+  .optional()
+  .describe('Seconds by which the run stands in queues as if it had been started earlier; below 0: later')
 
 /** A document in a body. */
 export const DocumentSchema = z

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { DeclaredSchema } from '../auth/declared-client.ts'
+import { ON_CONFLICTS } from '../dag/dag.ts'
 import {
   GoalEvaluatedSchema,
   ParentSchema,
@@ -31,6 +32,8 @@ const refs = z.record(text, StoredValueSchema).readonly()
 const usd = z.number().nullable()
 const unpriced_tokens = UnpricedSchema
 
+const LabelsShownSchema = z.record(text, text)
+
 const RunSchema = z.strictObject({
   run_id: text,
   dag_name: text,
@@ -45,6 +48,7 @@ const RunSchema = z.strictObject({
   continued_by: z.array(text).readonly().optional().describe('Runs that go on from it, oldest first'),
   pivots: text.optional().describe('The run whose goal it tries again'),
   pivoted_by: text.optional().describe('The run that tries its goal again'),
+  follows: text.optional().describe('The run whose end or event fired the trigger that started it'),
   next_run: text
     .optional()
     .describe('The linked run that comes after it: it was iterated, or tries its goal again by itself'),
@@ -55,7 +59,20 @@ const RunSchema = z.strictObject({
   row: RunEndedSchema.shape.row.describe('The row of their decision table: `PASS x NOT_MET`'),
   goal: GoalEvaluatedSchema.optional().describe('How its completion was judged; GET .../goal has all of it'),
   waiting_for: text.optional().describe('What a live run waits for, in words'),
+  turn: z
+    .strictObject({
+      key: text.optional().describe('The expression of its document; absent: all runs of the document take turns'),
+      limit: z.int().min(1).describe('Runs of the key that may go on at once'),
+      on_conflict: z.enum(ON_CONFLICTS),
+      running: z.array(text).readonly().describe('Runs of the key that go on'),
+      place: z.int().min(1).optional().describe('Of a run whose turn has not come: its place among those that wait'),
+      behind: z.array(text).readonly().optional().describe('Runs that go before it, the nearest first, 20 at the most'),
+    })
+    .optional()
+    .describe('Where a live run stands among those of its concurrency key'),
+  priority: z.int().optional().describe('Seconds by which it stands in queues as if it had been started earlier'),
   starter: text,
+  labels: LabelsShownSchema.optional().describe('Absent: none'),
   changes: RunChangesSchema.optional().describe('In what it differs from a plain start of its deployed document'),
   created_at: text,
   started_at: text.optional(),
@@ -246,13 +263,14 @@ const BlockDeltaSchema = z
   .describe('What a model says before its answer is recorded; it comes in streams alone')
 export type BlockDelta = z.output<typeof BlockDeltaSchema>
 
-const RunSummarySchema = z.strictObject({
+export const RunSummarySchema = z.strictObject({
   run_id: text,
   dag_name: text,
   dag_hash: text,
   role: z.enum(RUN_ROLES),
   state: z.enum([...RUN_STATES, ...SHOWN_STATES]),
   starter: text,
+  labels: LabelsShownSchema.optional().describe('Absent: none'),
   created_at: text,
   deadline_at: text,
   blocks: count,
@@ -272,6 +290,12 @@ const RunSummarySchema = z.strictObject({
   links: z.record(text, text),
 })
 export type RunSummary = z.output<typeof RunSummarySchema>
+
+/** Of any page of runs. */
+export const DamagedRunsSchema = z
+  .array(z.strictObject({ run_id: text, item: z.enum(['META', 'HEAD']), seen: text, fix: text }))
+  .optional()
+  .describe('Runs of this page whose stored items cannot be read; the others are listed all the same')
 
 /** Routes that read runs and change nothing. */
 export const RUN_ROUTES = {
@@ -295,10 +319,7 @@ export const RUN_ROUTES = {
     }),
     answer: z.strictObject({
       runs: z.array(RunSummarySchema),
-      damaged: z
-        .array(z.strictObject({ run_id: text, item: z.enum(['META', 'HEAD']), seen: text, fix: text }))
-        .optional()
-        .describe('Runs of this page whose stored items cannot be read; the others are listed all the same'),
+      damaged: DamagedRunsSchema,
       next_cursor: text.nullable().describe('null ends the list; a page before that may be short'),
     }),
   },

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Json } from '../text/json.ts'
 import { queryInt, type RouteSchema, RunParamsSchema } from './route-schema.ts'
-import { DocumentSchema, MADE_RUN, RUN_VALUES } from './route-schema-parts.ts'
+import { DocumentSchema, MADE_RUN, PrioritySchema, RUN_VALUES } from './route-schema-parts.ts'
 
 const name = z
   .string()
@@ -18,6 +18,7 @@ const StartRunBodySchema = z
       .custom<Json>(() => true)
       .optional()
       .describe('What the run is to reach, in place of the contract of its document: an object, or YAML text'),
+    priority: PrioritySchema,
     continues: RunParamsSchema.shape.run_id
       .optional()
       .describe('A run that has ended: this one sees its context, under its own values, and its artifacts'),
@@ -42,7 +43,7 @@ export const START_RUN = {
   status: 201,
   answer: z.strictObject({
     ...MADE_RUN,
-    queued: z.literal(true).optional().describe('It waits for a place among the active runs'),
+    queued: z.literal(true).optional().describe('It waits for a place among the active runs, or for its turn'),
     state: z
       .string()
       .optional()

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { RecordingSchema } from '../providers/recording.ts'
+import { ErasureSchema } from './erasure-routes.ts'
 import { type RouteSchema, RunParamsSchema } from './route-schema.ts'
 
 const text = z.string()
@@ -37,6 +38,7 @@ export const VERIFY_RUN = {
       .nullable()
       .describe('The hash as it was written where nobody can change it; null: not anchored, check 41 says why'),
     checks: z.array(CheckSchema),
+    erasure: ErasureSchema.optional().describe('The run was erased: this record is all there is to check'),
   }),
 } as const satisfies RouteSchema
 

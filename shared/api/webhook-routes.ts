@@ -4,19 +4,19 @@ import { queryInt, type RouteSchema } from './route-schema.ts'
 
 const text = z.string()
 
-/** How one request to an endpoint went. */
+/** How one request to an endpoint, or one event for a bus, went. */
 const sent = {
   id: text.describe('The webhook-id that was sent'),
   endpoint: text,
-  delivered: z.boolean().describe('The endpoint answered 200 to 299'),
-  status: z.int().optional().describe('What it answered; absent = it did not'),
+  delivered: z.boolean().describe('The endpoint answered 200 to 299, or the bus took the event'),
+  status: z.int().optional().describe('What it answered; absent = it did not, or is a bus'),
   reason: text.optional().describe('Why it was not taken'),
 }
 
 /** Routes about outgoing webhooks. */
 export const WEBHOOK_ROUTES = {
   'list-webhooks': {
-    summary: 'The configured webhooks, without what may be a secret of their URLs',
+    summary: 'The configured webhooks, without what may be a secret of their URLs, and the buses',
     answer: z.strictObject({
       webhooks: z.array(
         z.strictObject({
@@ -29,10 +29,19 @@ export const WEBHOOK_ROUTES = {
           give_up_sec: z.int(),
         }),
       ),
+      buses: z.array(
+        z.strictObject({
+          name: text,
+          bus: text.describe('Of EventBridge: its name or ARN; the local place writes a file instead'),
+          events: z.union([z.literal('all'), z.array(text)]),
+          dags: z.array(text).optional().describe('Absent = of all'),
+          give_up_sec: z.int(),
+        }),
+      ),
     }),
   },
   'test-webhook': {
-    summary: 'Send a message of type webhook:test to an endpoint, once and now',
+    summary: 'Send a message of type webhook:test to an endpoint or a bus, once and now',
     body: z.strictObject({ name: text.min(1).max(31) }),
     answer: z.strictObject(sent),
   },

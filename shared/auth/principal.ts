@@ -2,12 +2,14 @@ import type { Declared } from './declared-client.ts'
 
 /** Who calls: always from the authenticated caller, never from a body (docs/tokens.md). */
 export interface Principal {
-  readonly kind: 'user' | 'slack' | 'iam' | 'token'
+  readonly kind: 'user' | 'slack' | 'iam' | 'token' | 'trigger'
   readonly id: string
   readonly tenant: string
   readonly scopes: readonly string[]
   /** The person behind it, as `user:ana`, where that is not its own name: of a token, of a session of a role. */
   readonly person?: string | undefined
+  /** Of a trigger: somebody fired it by hand, and who that is cannot be told. */
+  readonly unknown_person?: true
   /** By what the place saw it come. */
   readonly via?: Via | undefined
 }
@@ -38,6 +40,7 @@ export function principalName(principal: Pick<Principal, 'kind' | 'id'>): string
  * was such a role is anybody's. Users of whatever kind are persons by themselves.
  */
 export function personName(principal: Principal): string | undefined {
+  if (principal.unknown_person === true) return undefined
   if (principal.person !== undefined) return principal.person
   const isShared = principal.kind === 'token' || (principal.kind === 'iam' && !IAM_USER.test(principal.id))
   return isShared ? undefined : principalName(principal)

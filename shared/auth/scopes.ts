@@ -11,7 +11,12 @@ export const SCOPES = [
   'events:send',
   'safety:read',
   'admin:stop',
+  'admin:spending',
   'admin:tokens',
+  'stage:export',
+  'stage:import',
+  'admin:erase',
+  'admin:hold',
 ] as const
 
 export type Scope = (typeof SCOPES)[number]

@@ -41,8 +41,11 @@ interface CompilableDag {
   readonly budget?: Dag['budget']
 }
 
-/** A machine is cut at 70 % of Step Functions' 1 MB and 80 % of its 25,000 events. */
-const CAPS: MachineCaps = { bytes: 700_000, events: 20_000 }
+/**
+ * A machine is cut at 70 % of the bytes Step Functions takes, and at 80 % of its history events: the rest of those is for calls
+ * that Lambda throttles (emit-block.ts), 1,666 of them an execution.
+ */
+export const CAPS: MachineCaps = { bytes: 700_000, events: 20_000 }
 
 /**
  * Compiles a checked DAG of any size to Amazon States Language (JSONata only): every block starts exactly when its own

@@ -523,12 +523,13 @@ export function epochField(epoch: boolean): { readonly e?: string } {
 }
 
 /** The parts every Task of ours is made of. What is retried: docs/adr/0027. */
-const THROTTLED: Retrier = {
+export const THROTTLED: Retrier = {
   ErrorEquals: ['Lambda.TooManyRequestsException'],
   IntervalSeconds: 2,
-  BackoffRate: 1.5,
-  MaxDelaySeconds: 60,
-  MaxAttempts: 500,
+  BackoffRate: 2,
+  // Four hours in the mean. Each try is three events of a history that has 25,000: later ones are rare.
+  MaxDelaySeconds: 600,
+  MaxAttempts: 55,
   JitterStrategy: 'FULL',
 }
 /** What a function means to say: never retried by the machine itself, whatever else is (docs/adr/0027). */

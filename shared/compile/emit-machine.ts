@@ -219,7 +219,7 @@ function emitPart(part: number, onward: Onward): States {
       Arguments: {
         StateMachineArn: `\${${placeholderOfPart(part)}}`,
         Name: `{% $states.context.Execution.Input.run_id & '-${part}' %}`,
-        Input: '{% $states.context.Execution.Input %}',
+        Input: INPUT_OF_PART,
       },
       Retry: [NOT_STARTED],
       Catch: [{ ErrorEquals: ALREADY_ENDED, Next: 'Next' in onward ? onward.Next : left, Output: {} }],
@@ -229,6 +229,13 @@ function emitPart(part: number, onward: Onward): States {
     ...('Next' in onward ? {} : { [left]: { Type: 'Succeed' } }),
   }
 }
+
+/**
+ * That of the whole, and by whom it was started: Step Functions' console links the executions of the two by this name (Step
+ * Functions guide, "Associate workflow executions").
+ */
+const INPUT_OF_PART =
+  '{% $merge([$states.context.Execution.Input, {"AWS_STEP_FUNCTIONS_STARTED_BY_EXECUTION_ID": $states.context.Execution.Id}]) %}'
 
 export function placeholderOfPart(part: number): string {
   return `Part${part}`

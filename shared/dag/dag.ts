@@ -337,10 +337,28 @@ export interface Dag {
   readonly completion?: CompletionSettings
   /** What its runs are to reach, where the request of a run brings no contract of its own. */
   readonly goal_contract?: GoalContract
+  /** How many of its runs go on at once; absent = as many as the place lets in. */
+  readonly concurrency?: Concurrency
+  /** Of every run of it. */
+  readonly labels?: Readonly<Record<string, string>>
+  /** What words of its runs are searched in: names of run inputs, and `block.output`. */
+  readonly searched?: { readonly inputs: readonly string[]; readonly outputs: readonly string[] }
   /** In document order; `blocks[i].index === i`. */
   readonly blocks: readonly Block[]
   /** Of a run's document only: the gates its task's moves stand before (shared/document/task-gates.ts). */
   readonly task_gates?: readonly TaskGate[]
+}
+
+/** What becomes of a run that is started while as many of its key go on as may. */
+export const ON_CONFLICTS = ['queue', 'skip', 'cancel_running', 'replace_queued'] as const
+export type OnConflict = (typeof ON_CONFLICTS)[number]
+
+/** Runs of one document take turns (docs/dag.md, "Concurrency"). */
+export interface Concurrency {
+  /** JSONata over `inputs`: runs of one value take turns. Absent: all runs of the document do. */
+  readonly key?: string
+  readonly limit: number
+  readonly on_conflict: OnConflict
 }
 
 /** What decides how a run ends, as its document has it (docs/dag.md, "Completion"); refs are `block.output`. */

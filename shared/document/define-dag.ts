@@ -23,8 +23,8 @@ type Declared<Type extends PortType = PortType, More = unknown> =
   | ({ readonly type: Type; readonly required?: boolean; readonly description?: string } & More)
 type TypeOf<Port> = Port extends { readonly type: infer Type extends PortType } ? Type : Port & PortType
 
-type RunInputs = Readonly<Record<string, Declared<PortType, { readonly default?: Json }>>>
-type Outputs = Readonly<Record<string, Declared>>
+type RunInputs = Readonly<Record<string, Declared<PortType, { readonly default?: Json; readonly search?: boolean }>>>
+type Outputs = Readonly<Record<string, Declared<PortType, { readonly search?: boolean }>>>
 
 /** What an output of a block is to the blocks after it. */
 export interface Wire<Type extends PortType = PortType> {
@@ -146,6 +146,7 @@ export interface DagHead<Given extends RunInputs> {
   readonly inputs?: Given
   readonly budget?: Section<'budget'>
   readonly completion?: Section<'completion'>
+  readonly concurrency?: Section<'concurrency'>
   readonly goal_contract?: z.input<typeof ContractHeadSchema> & { readonly acceptance_criteria: readonly Json[] }
   readonly metadata?: Json
   readonly tags?: Json

@@ -228,12 +228,13 @@ function readLeaf(place: GatePosition, check: Json, path: Path): GateUse['check'
   return normalCheck(gate, parsed)
 }
 
-/** Told once, where it is too much; what follows is not compiled. */
-function affordable({ problems, spent }: Reading, params: Mapping, path: Path): boolean {
+/** Told once, where it is too much; such a document is refused, so nothing of it is compiled. */
+function affordable({ problems, programs, spent }: Reading, params: Mapping, path: Path): boolean {
   const before = spent.compiled_parts
   spent.compiled_parts += compiledParts(params)
   const limit = LIMITS.compiled_parts
   if (spent.compiled_parts <= limit) return true
+  programs.length = 0
   const text = `the gates of the document have more than ${limit} patterns and schema references together`
   if (before <= limit) problems.push({ code: 'limit_exceeded', path, say: () => ({ text }) })
   return false

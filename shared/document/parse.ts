@@ -7,6 +7,8 @@ import { type Program, programProblem, programProblems } from '../gates/compile-
 import { gateKinds, type ProjectGates, readProjectGates } from '../gates/project-gates.ts'
 import type { Isolate } from '../ports/isolate.ts'
 import type { Modules } from '../ports/modules.ts'
+import { inputNames, missingInputs } from '../runs/block-inputs.ts'
+import type { Labels } from '../runs/labels.ts'
 import type { ServicesSettings } from '../services/settings.ts'
 import type { KnownSteps } from '../steps/described-step.ts'
 import { type DagError, listErrors, type Problem } from '../text/document-problems.ts'
@@ -14,6 +16,7 @@ import { sha256 } from '../text/hash.ts'
 import { canonicalJson, type Json } from '../text/json.ts'
 import { pathText, type Source } from '../text/source-position.ts'
 import { type ReadDocument, readObject, readYaml } from '../text/yaml.ts'
+import type { Trigger } from '../triggers/trigger.ts'
 import type { Routing } from './bind-agents.ts'
 import type { BlockDraft } from './block.ts'
 import { checkBounces } from './check-bounces.ts'
@@ -23,6 +26,7 @@ import type { Work } from './mode-sections.ts'
 import type { PortDraft, Ports } from './ports.ts'
 import { readDocument } from './read-document.ts'
 import type { LocatedProgram, Reading } from './sections.ts'
+import { selfTriggerProblems, triggerInputProblems } from './trigger-section.ts'
 import { addressWarnings, type DagWarning, dagWarnings, priceWarnings } from './warnings.ts'
 import { checkCycles, type InputTypes, inferTypes, isOrder, reachability, readWires, type Wire } from './wires.ts'
 
@@ -36,12 +40,14 @@ export type ParseResult =
       readonly dag_hash: string
       /** What the document will suffer from when it runs; none of it keeps it from being started. */
       readonly warnings: readonly DagWarning[]
+      /** What starts runs of it by itself: no part of what a run is pinned to. */
+      readonly triggers: readonly Trigger[]
     }
   | { readonly ok: false; readonly errors: readonly DagError[] }
 
 /**
  * Reads, checks and normalises a DAG given as YAML (or JSON) text or as an object. Never throws; every error is
- * answered at once, by position, 100 at most. `name` is used when the document has none (default `dag`). `providers`
+ * answered at once, by position, 100 at most; but of patterns and schemas none where there are too many to compile. `name` is used when the document has none (default `dag`). `providers`
  * are the configured ones (`local` is always known); without them any provider is accepted and only the document is
  * judged; so it is with `services`. With `routing`, agents found by role, capability or name are judged too, and models that a
  * provider lists; and it is told which commands of gates this place does not run.
@@ -147,9 +153,23 @@ function begin(read: ReadDocument, options: ParseOptions): Begun {
         return { ok: false, errors: listErrors(all, read.source, nameOf(read.source, fallback)) }
       }
       const dag = normalise(sound)
+      const { triggers } = sound
+      const ungiven = triggerInputProblems(triggers, {
+        known: inputNames(dag),
+        missing: (given) => missingInputs(dag, given),
+      })
+      const wrong = [...ungiven, ...selfTriggerProblems(triggers, [dag.name, fallback])]
+      if (wrong.length > 0) return { ok: false, errors: listErrors(wrong, read.source, dag.name) }
       const prices = routing === undefined ? [] : [...priceWarnings(dag, routing), ...addressWarnings(dag, routing)]
       const told = [...warnings, ...dagWarnings(dag, routing), ...prices]
-      return { ok: true, dag, order: topologicalOrder(dag), dag_hash: sha256(canonicalJson(dag)), warnings: told }
+      return {
+        ok: true,
+        dag,
+        order: topologicalOrder(dag),
+        dag_hash: sha256(canonicalJson(dag)),
+        warnings: told,
+        triggers,
+      }
     },
   }
 }
@@ -227,9 +247,14 @@ function checkDocument(
     // Both are there: without one there is a problem.
     return id === undefined || work === undefined ? [] : [{ ...block, id, work }]
   })
-  const { name = options.name, version, budget, goal } = draft
-  const told = { ...(version === undefined ? {} : { version }), ...(budget === undefined ? {} : { budget }) }
-  return { ...reading, sound: { name, ...told, goal, inputs, undeclared, blocks: whole, wires, types } }
+  const { name = options.name, version, budget, concurrency, labels, goal, triggers } = draft
+  const told = {
+    ...(version === undefined ? {} : { version }),
+    ...(budget === undefined ? {} : { budget }),
+    ...(concurrency === undefined ? {} : { concurrency }),
+    ...(labels === undefined || Object.keys(labels).length === 0 ? {} : { labels }),
+  }
+  return { ...reading, sound: { name, ...told, goal, inputs, undeclared, blocks: whole, wires, types, triggers } }
 }
 
 /** A document without problems, as the checks leave it. */
@@ -237,12 +262,15 @@ interface SoundDocument {
   readonly name: string
   readonly version?: string
   readonly budget?: Dag['budget']
+  readonly concurrency?: Dag['concurrency']
+  readonly labels?: Labels
   readonly goal: Pick<Dag, 'completion' | 'goal_contract'>
   readonly inputs: Ports
   readonly undeclared: Iterable<string>
   readonly blocks: readonly (BlockDraft & { readonly id: string; readonly work: Work })[]
   readonly wires: readonly Wire[]
   readonly types: InputTypes
+  readonly triggers: readonly Trigger[]
 }
 
 /**
@@ -256,9 +284,25 @@ function normalise(sound: SoundDocument): Dag {
   const into: Wire[][] = sound.blocks.map(() => [])
   for (const wire of sound.wires) into[wire.to.index]?.push(wire)
   const blocks = sound.blocks.map((block) => normalBlock(block, into[block.index] ?? [], sound.types))
-  const { name, version, budget, goal } = sound
-  const told = { ...(version === undefined ? {} : { version }), ...(budget === undefined ? {} : { budget }) }
+  const { name, version, budget, concurrency, labels, goal } = sound
+  const searched = searchedParts(sound)
+  const told = {
+    ...(version === undefined ? {} : { version }),
+    ...(budget === undefined ? {} : { budget }),
+    ...(concurrency === undefined ? {} : { concurrency }),
+    ...(labels === undefined ? {} : { labels }),
+    ...(searched === undefined ? {} : { searched }),
+  }
   return { name, ...told, ...goal, inputs, blocks }
+}
+
+/** Beside the ports: what is searched changes no block, and so no result that is taken over. */
+function searchedParts({ inputs, blocks }: SoundDocument): Dag['searched'] {
+  const named = [...inputs].flatMap(([name, { search }]) => (search === true ? [name] : []))
+  const outputs = blocks.flatMap(({ id, outputs: ports }) =>
+    [...ports].flatMap(([name, { search }]) => (search === true ? [`${id}.${name}`] : [])),
+  )
+  return named.length + outputs.length === 0 ? undefined : { inputs: named, outputs }
 }
 
 function runInput(port: PortDraft): Omit<RunInput, 'declared'> {

@@ -175,6 +175,8 @@ export interface PortDraft {
   readonly required?: boolean | undefined
   readonly default?: Json | undefined
   readonly description?: string | undefined
+  /** Words of its values find the run. */
+  readonly search?: boolean | undefined
   /** Not looked at yet. */
   readonly from?: Json | undefined
 }

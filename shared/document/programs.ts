@@ -9,7 +9,11 @@ import type { Reading } from './sections.ts'
  * Parsing is quadratic in the steps of a path (4,000 characters made for it: 0.2 s), so only the first
  * LIMITS.program_characters of a document are looked at; the rest is judged where it runs.
  */
-export function checkProgram({ problems, spent }: Reading, program: string, path: Path): void {
+export function checkProgram(
+  { problems, spent }: Pick<Reading, 'problems' | 'spent'>,
+  program: string,
+  path: Path,
+): void {
   spent.program_characters += program.length
   if (spent.program_characters > LIMITS.program_characters) return
   const why = syntaxError(program)

@@ -1,13 +1,18 @@
 import { type CompletionSettings, type Dag, DEFAULT_COMPLETION, type PortType } from '../dag/dag.ts'
 import { readUnboundContract } from '../goals/bind-contract.ts'
 import { LIMITS } from '../limits.ts'
+import type { Labels } from '../runs/labels.ts'
+import { LabelsSchema } from '../runs/labels-schema.ts'
 import type { Problem } from '../text/document-problems.ts'
 import type { Json } from '../text/json.ts'
 import type { Path } from '../text/source-position.ts'
 import { quoted } from '../text/wording.ts'
+import type { Trigger } from '../triggers/trigger.ts'
 import { type BlockDraft, readBlock, readBudget } from './block.ts'
+import { readConcurrency } from './concurrency-section.ts'
 import { type Ports, readPorts } from './ports.ts'
-import { type Reading, readList, readSection, SECTIONS } from './sections.ts'
+import { type Reading, readList, readMember, readSection, SECTIONS } from './sections.ts'
+import { readTriggers } from './trigger-section.ts'
 import { checkDefaults, findOutput } from './wires.ts'
 
 /** The parts of a document, each read on its own. */
@@ -20,9 +25,12 @@ export interface DocumentDraft {
   readonly byId: ReadonlyMap<string, BlockDraft>
   readonly edges: Json | undefined
   readonly budget?: Dag['budget']
+  readonly concurrency?: Dag['concurrency']
   readonly goal: Pick<Dag, 'completion' | 'goal_contract'>
   readonly entrypoints: readonly string[]
   readonly terminals: readonly string[]
+  readonly labels?: Labels
+  readonly triggers: readonly Trigger[]
 }
 
 /** Reads a document; `undefined` when there is nothing to go on with: no mapping, or more blocks than are read at all. */
@@ -35,7 +43,9 @@ export function readDocument(reading: Reading, given: Json): DocumentDraft | und
   if (blocks === undefined) return undefined
   const { name, version, edges, entrypoints = [], terminals = [] } = section
   const budget = readBudget(reading, 'budget', section.budget, ['budget'])
+  const concurrency = readConcurrency(reading, section.concurrency, inputs)
   const told = {
+    ...(concurrency === undefined ? {} : { concurrency }),
     ...(budget === undefined ? {} : { budget: { ...budget, on_exceed: onExceed(section.budget) } }),
     ...(name === undefined ? {} : { name }),
     ...(version === undefined ? {} : { version: String(version) }),
@@ -43,7 +53,31 @@ export function readDocument(reading: Reading, given: Json): DocumentDraft | und
   const byId = indexBlocks(reading, blocks)
   const completion = readCompletion(reading, section.completion, byId)
   const goal = { ...(completion === undefined ? {} : { completion }), ...readContract(reading, section, inputs) }
-  return { ...told, inputs, blocks, byId, edges, entrypoints, terminals, goal }
+  const triggers = readTriggers(reading, section.triggers)
+  const labels = readLabels(reading, section.labels)
+  return {
+    ...told,
+    ...(labels === undefined ? {} : { labels }),
+    inputs,
+    blocks,
+    byId,
+    edges,
+    entrypoints,
+    terminals,
+    goal,
+    triggers,
+  }
+}
+
+/** A mapping is the labels of its runs; what else other systems' documents have there is for people, and does nothing. */
+function readLabels(reading: Reading, given: Json | undefined): Labels | undefined {
+  if (given === undefined) return undefined
+  if (typeof given === 'object' && given !== null && !Array.isArray(given))
+    return readMember(reading, LabelsSchema, given, ['labels'])
+  const message =
+    '"labels" has no effect: it is no mapping of keys to texts, as { team: growth }, which its runs would have.'
+  reading.warnings.push({ code: 'key_without_effect', path: 'labels', message })
+  return undefined
 }
 
 /** One that is wrong in any way is a problem, never no contract. */

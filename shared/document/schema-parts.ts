@@ -3,7 +3,9 @@ import { HANDLERS, STEP_PATH } from '../dag/handlers.ts'
 import { NATIVE_HANDLERS } from '../dag/native-call.ts'
 import { LIMITS } from '../limits.ts'
 import { ASKED_LIMITS } from '../research/payloads/intent.ts'
+import { LABEL_KEY, LABEL_LIMITS, LABEL_VALUE } from '../runs/labels.ts'
 import type { Json } from '../text/json.ts'
+import { TRIGGER_LIMITS } from '../triggers/trigger.ts'
 import type { SECTIONS } from './sections.ts'
 
 export type Section = keyof typeof SECTIONS
@@ -20,6 +22,11 @@ const portType: Schema = { enum: PORT_TYPES }
 const portOf = (section: Section): Schema => ({ anyOf: [portType, ref(section)] })
 const expression: Schema = { type: 'string', minLength: 1, maxLength: 1_000 }
 const objectSchema: Schema = { type: 'object' }
+const valuesSchema: Schema = { type: 'object', maxProperties: TRIGGER_LIMITS.inputs }
+const programsSchema: Schema = {
+  ...valuesSchema,
+  additionalProperties: { type: 'string', pattern: '\\S', maxLength: TRIGGER_LIMITS.program_characters },
+}
 const approver: Schema = { type: 'string', pattern: '^(?:user|group|slack|iam|token):.*\\S' }
 const gatesSchema = listOf(ref('gate'), LIMITS.gates_per_block)
 const itemGate: Schema = { allOf: [ref('gate'), { properties: { on_fail: { enum: ['retry', 'fail', 'warn'] } } }] }
@@ -40,6 +47,12 @@ const duration: Schema = {
     { type: 'string', pattern: '^(?:\\d{1,9}[smhd])+$' },
     { type: 'integer', minimum: 1 },
   ],
+}
+const labelsPart: Schema = {
+  type: 'object',
+  propertyNames: { pattern: LABEL_KEY.source },
+  additionalProperties: { type: 'string', pattern: LABEL_VALUE.source, maxLength: LABEL_LIMITS.value_characters },
+  maxProperties: LABEL_LIMITS.labels,
 }
 const someCap: Schema = { anyOf: [{ required: ['tokens'] }, { required: ['usd'] }] }
 /** Another mode than this one (the default: ai), or its section. */
@@ -74,6 +87,9 @@ export const PARTS: Readonly<
       budget: ref('budget'),
       completion: ref('completion'),
       goal_contract: ref('contract'),
+      concurrency: ref('concurrency'),
+      triggers: listOf(ref('trigger'), TRIGGER_LIMITS.triggers),
+      labels: { anyOf: [labelsPart, { not: { type: 'object' } }] },
     },
     required: ['blocks'],
   },
@@ -180,6 +196,31 @@ export const PARTS: Readonly<
     },
     rules: { oneOf: ['for', 'until', 'event', 'callback'].map((key) => ({ required: [key] })) },
   },
+  trigger: {
+    keys: {
+      inputs: valuesSchema,
+      schedule: ref('trigger_schedule'),
+      webhook: ref('trigger_webhook'),
+      event: ref('trigger_event'),
+      run: ref('trigger_run'),
+      debounce: ref('trigger_debounce'),
+      rate: ref('trigger_rate'),
+    },
+    required: ['name'],
+    rules: { oneOf: ['schedule', 'webhook', 'event', 'run'].map((key) => ({ required: [key] })) },
+  },
+  trigger_schedule: { required: ['cron'] },
+  trigger_webhook: { keys: { verify: ref('trigger_verify'), map: programsSchema }, required: ['verify'] },
+  trigger_verify: { keys: { hmac: ref('trigger_hmac') }, required: ['hmac'] },
+  trigger_hmac: { keys: { timestamp: ref('trigger_timestamp') }, required: ['header', 'secret'] },
+  trigger_timestamp: { required: ['header'] },
+  trigger_event: {
+    keys: { name: { type: 'string', pattern: '^[A-Za-z][A-Za-z0-9_.:/-]{0,127}$' }, map: programsSchema },
+    required: ['name'],
+  },
+  trigger_run: { keys: { map: programsSchema }, required: ['dag'] },
+  trigger_debounce: { keys: { for: duration, at_most: duration }, required: ['for'] },
+  trigger_rate: { keys: { per: duration }, required: ['limit', 'per'] },
   wait_event: {
     keys: {
       name: { type: 'string', pattern: '^[A-Za-z][A-Za-z0-9_.:/-]{0,127}$' },
@@ -207,6 +248,7 @@ const PORT = {
   default: 'Value where nothing else gives one.',
   description: 'For people and generated prompts.',
 }
+const SEARCHED = 'Whether a run is found by the words of the value. Default: false.'
 const CAPS = {
   tokens: 'Tokens in and out together.',
   usd: 'US dollars, by the price table; a model without a known price is then refused.',
@@ -228,6 +270,18 @@ export const WORDS: Readonly<Record<Section, SectionWords>> = {
       budget: 'What a run may use of providers in all.',
       completion: 'How a run is judged beyond its blocks: trust, quality and goal.',
       goal_contract: 'What a run is to reach; the contract of a start request takes its place.',
+      concurrency: 'How many runs go on at once, and which of them take turns.',
+      triggers: 'What starts runs of the deployed document by itself.',
+      labels: 'What its runs are found by, as {team: growth}: 20 keys at most, each with a text.',
+    },
+  },
+  concurrency: {
+    section: 'Runs of one key take turns: no more of them go on at once than the limit (docs/runs.md).',
+    keys: {
+      key: 'JSONata over inputs, as inputs.customer: a text, a number, true or false. Without it all runs take turns.',
+      limit: 'Runs of one key at once, 1 to 100. Default: 1.',
+      on_conflict:
+        'Of a run started while as many go on as may: it waits (queue), is not started (skip), ends the oldest (cancel_running) or those that wait (replace_queued). Default: queue.',
     },
   },
   completion: {
@@ -245,7 +299,7 @@ export const WORDS: Readonly<Record<Section, SectionWords>> = {
     section: 'Verifiers of a run; the lowest score counts, and 80 of 100 pass.',
     keys: { from: 'BLOCK.OUTPUT, or several: a number from 0 to 100, or a value with one as trust_score.' },
   },
-  run_input: { section: 'One input of the run.', keys: PORT },
+  run_input: { section: 'One input of the run.', keys: { ...PORT, search: SEARCHED } },
   input: {
     section: 'An input port of a block.',
     keys: { ...PORT, from: 'BLOCK.OUTPUT whose value it takes; the type then comes from there.' },
@@ -256,6 +310,7 @@ export const WORDS: Readonly<Record<Section, SectionWords>> = {
       type: PORT.type,
       required: 'Whether it must be there and not be blank. Default: true.',
       description: PORT.description,
+      search: SEARCHED,
     },
   },
   block: {
@@ -472,6 +527,86 @@ export const WORDS: Readonly<Record<Section, SectionWords>> = {
       timeout: 'How long for an event or a callback. Default: 7d.',
       on_timeout: 'What it means when nothing came: the block fails, or completes without outputs. Default: fail.',
     },
+  },
+  trigger: {
+    section: 'Starts runs by itself: exactly one of schedule, webhook, event and run (docs/triggers.md).',
+    keys: {
+      name: 'Unique in the document: runs say trigger:NAME as their starter.',
+      inputs: 'Run inputs by name: values, or JSONata in {% and %}, where $now() is the time of the firing.',
+      priority:
+        'Seconds by which its runs stand in queues as if they had been started earlier, -3600 to 3600. Default: 0.',
+      schedule: 'At times.',
+      webhook: 'By requests of others, to an address of its own.',
+      event: 'By events of outside, as POST /api/events takes them.',
+      run: 'By the end of runs of another document.',
+      debounce: 'Of firings shortly one after the other the last starts a run; not of a schedule.',
+      rate: 'How many start runs in a stretch of time, the others are left out; not of a schedule.',
+    },
+  },
+  trigger_schedule: {
+    section: 'Times by a cron expression.',
+    keys: {
+      cron: 'Five fields: minute, hour, day of the month, month, day of the week, as "0 6 * * 1-5".',
+      timezone: 'Whose clock: a name of the IANA time zone database. Default: UTC.',
+      overlap:
+        'While the run before goes on: the firing is left out (skip), starts beside it (allow), or waits for it (queue). Default: skip.',
+      catch_up:
+        'Of the times that passed while nobody looked: none, the last, or all, the newest hundred at the most. Default: none.',
+    },
+  },
+  trigger_webhook: {
+    section: 'Messages to POST /api/hooks/DOCUMENT/TRIGGER.',
+    keys: {
+      verify: 'How a sender proves itself.',
+      dedupe:
+        'JSONata over body, headers and query: messages of one answer are one firing. Default: the same bytes are.',
+      map: 'Run inputs by name, each JSONata over body, headers and query.',
+      max_body_bytes: 'Of one message. Default: 65536.',
+      max_per_minute: 'Verified messages in one minute. Default: 60.',
+    },
+  },
+  trigger_verify: { section: 'How a sender proves itself.', keys: { hmac: 'By a keyed hash of the body.' } },
+  trigger_hmac: {
+    section: 'A keyed hash over the bytes of the body, in a header.',
+    keys: {
+      header: 'The header it is in.',
+      secret: 'The name of the secret under triggers.secrets in sluice.yaml.',
+      algorithm: 'The hash. Default: sha256.',
+      encoding: 'How it is written. Default: hex.',
+      prefix: 'What stands before it in the header, as sha256=. Default: nothing.',
+      timestamp: 'When it was sent, signed too, as TIME.BODY; without it a message has no age.',
+    },
+  },
+  trigger_timestamp: {
+    section: 'Seconds since 1970, in a header.',
+    keys: { header: 'The header it is in.', window_sec: 'How old, or how far ahead, it may be. Default: 300.' },
+  },
+  trigger_event: {
+    section: 'Events of one name, those that match.',
+    keys: {
+      name: 'The name it is sent under.',
+      match: 'JSONata over event (id, name, key, at, payload) and detail, its payload; anything but true is no match.',
+      map: 'Run inputs by name, each JSONata over event and detail.',
+    },
+  },
+  trigger_run: {
+    section: 'The end of each run of another document, that of the ones it is a part of left out.',
+    keys: {
+      dag: 'The name of the deployed document, as runs of it are started by.',
+      ends: 'How it has to end. Default: [completed].',
+      map: 'Run inputs by name, each JSONata over run (run_id, dag, state, starter, ended_at, ..) and outputs, by block and port.',
+    },
+  },
+  trigger_debounce: {
+    section: 'Firings wait until nothing has come for a while; the last of them stands for all.',
+    keys: {
+      for: 'How long nothing must have come, up to 1h.',
+      at_most: 'How long it waits from the first of them, up to 6h. Default: ten times as long as for.',
+    },
+  },
+  trigger_rate: {
+    section: 'So many starts in any stretch of time of this length.',
+    keys: { limit: 'How many, 100 at the most.', per: 'How long the stretch is, up to 1d.' },
   },
   wait_event: {
     section: 'Events of one name, those of one key, or those that match.',

@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import type { GateUse } from '../dag/dag.ts'
+import { type GateUse, ON_CONFLICTS } from '../dag/dag.ts'
 import type { Program } from '../gates/compile-programs.ts'
 import type { GateKinds } from '../gates/project-gates.ts'
-import { LIMITS } from '../limits.ts'
+import { LIMITS, NAME_RULE } from '../limits.ts'
 import { TEMPLATE_NAMES } from '../prompts/templates.ts'
 import { ASKED_LIMITS } from '../research/payloads/intent.ts'
 import type { ServicesSettings } from '../services/settings.ts'
@@ -12,6 +12,14 @@ import type { Json } from '../text/json.ts'
 import { issueProblems, unknownKeyProblem } from '../text/schema-issues.ts'
 import type { Path } from '../text/source-position.ts'
 import { describeValue } from '../text/wording.ts'
+import {
+  CATCH_UPS,
+  HMAC_ALGORITHMS,
+  HMAC_ENCODINGS,
+  OVERLAPS,
+  TRIGGER_LIMITS,
+  TRIGGERING_ENDS,
+} from '../triggers/trigger.ts'
 import type { Routing } from './bind-agents.ts'
 import type { DagWarning } from './warnings.ts'
 
@@ -25,13 +33,19 @@ const label = z.string().min(1).max(200)
 const names = z.array(label).max(100).optional()
 const flag = z.boolean().optional()
 
-/** Accepted wherever other systems' files have them, for people and tools; no effect (docs/dag.md, "Compatibility"). */
+/**
+ * Accepted wherever other systems' files have them, for people and tools; no effect (docs/dag.md, "Compatibility"), but for
+ * the `labels` of a document.
+ */
 const extras = { metadata: any, version: any, description: any, tags: any, labels: any }
 
 const caps = {
   tokens: z.int().min(1).max(LIMITS.budget_tokens).optional(),
   usd: z.number().min(0.000001).max(LIMITS.budget_usd).optional(),
 }
+
+const HEADER_NAME = /^[A-Za-z][A-Za-z0-9-]{0,63}$/
+const HEADER_RULE = 'the name of a header: a letter, then letters, digits and "-", 64 at most'
 
 export const SECTIONS = {
   document: z.strictObject({
@@ -46,6 +60,13 @@ export const SECTIONS = {
     budget: any,
     completion: any,
     goal_contract: any,
+    concurrency: any,
+    triggers: any,
+  }),
+  concurrency: z.strictObject({
+    key: z.string().min(1).max(LIMITS.key_program_characters).optional(),
+    limit: z.int().min(1).max(LIMITS.concurrency).optional(),
+    on_conflict: z.enum(ON_CONFLICTS).optional(),
   }),
   completion: z.strictObject({
     trust: any,
@@ -63,9 +84,9 @@ export const SECTIONS = {
     ),
   }),
   /** A run input, and an input port (which may also have `from`). */
-  run_input: z.strictObject({ type: any, required: flag, default: any, description: text.optional() }),
+  run_input: z.strictObject({ type: any, required: flag, default: any, description: text.optional(), search: flag }),
   input: z.strictObject({ from: any, type: any, required: flag, default: any, description: text.optional() }),
-  output: z.strictObject({ type: any, required: flag, description: text.optional() }),
+  output: z.strictObject({ type: any, required: flag, description: text.optional(), search: flag }),
   block: z.strictObject({
     ...extras,
     id: any,
@@ -212,6 +233,62 @@ export const SECTIONS = {
   }),
   /** Of a wait: which event of outside ends it. */
   wait_event: z.strictObject({ name: any, key: any, match: z.string().min(1).max(LIMITS.match_characters).optional() }),
+  /** One of `triggers`: exactly one of the kinds. */
+  trigger: z.strictObject({
+    name: z
+      .string()
+      .regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, NAME_RULE)
+      .optional(),
+    inputs: any,
+    priority: z.int().min(-LIMITS.priority_sec).max(LIMITS.priority_sec).optional(),
+    schedule: any,
+    webhook: any,
+    event: any,
+    run: any,
+    debounce: any,
+    rate: any,
+  }),
+  trigger_schedule: z.strictObject({
+    cron: z.string().min(1).max(200).optional(),
+    timezone: z.string().min(1).max(64).optional(),
+    overlap: z.enum(OVERLAPS).optional(),
+    catch_up: z.enum(CATCH_UPS).optional(),
+  }),
+  trigger_webhook: z.strictObject({
+    verify: any,
+    dedupe: z.string().min(1).max(TRIGGER_LIMITS.program_characters).optional(),
+    map: any,
+    max_body_bytes: z.int().min(1).max(TRIGGER_LIMITS.most_body_bytes).optional(),
+    max_per_minute: z.int().min(1).max(TRIGGER_LIMITS.most_per_minute).optional(),
+  }),
+  trigger_verify: z.strictObject({ hmac: any }),
+  trigger_hmac: z.strictObject({
+    header: z.string().regex(HEADER_NAME, HEADER_RULE).optional(),
+    secret: z
+      .string()
+      .regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, NAME_RULE)
+      .optional(),
+    algorithm: z.enum(HMAC_ALGORITHMS).optional(),
+    encoding: z.enum(HMAC_ENCODINGS).optional(),
+    prefix: z.string().max(40).optional(),
+    timestamp: any,
+  }),
+  trigger_timestamp: z.strictObject({
+    header: z.string().regex(HEADER_NAME, HEADER_RULE).optional(),
+    window_sec: z.int().min(1).max(TRIGGER_LIMITS.most_window_sec).optional(),
+  }),
+  trigger_event: z.strictObject({
+    name: any,
+    match: z.string().min(1).max(TRIGGER_LIMITS.program_characters).optional(),
+    map: any,
+  }),
+  trigger_run: z.strictObject({
+    dag: z.string().min(1).max(128).optional(),
+    ends: z.array(z.enum(TRIGGERING_ENDS)).min(1).optional(),
+    map: any,
+  }),
+  trigger_debounce: z.strictObject({ for: any, at_most: any }),
+  trigger_rate: z.strictObject({ limit: z.int().min(1).max(TRIGGER_LIMITS.most_rate).optional(), per: any }),
   /** The section `research` of `mode: research`. */
   research: z.strictObject({
     topic: z.string().max(ASKED_LIMITS.topic_characters).regex(/\S/, 'it is blank'),
@@ -256,11 +333,13 @@ export interface LocatedProgram {
   readonly refuse: (message: string) => Problem
 }
 
+type Problems = Pick<Reading, 'problems'>
+
 export type Mapping = Readonly<Record<string, Json>>
 
 /** A value its schema accepts; otherwise undefined, and each issue is a problem. */
 export function readMember<S extends z.ZodType>(
-  { problems }: Reading,
+  { problems }: Problems,
   schema: S,
   given: Json | undefined,
   path: Path,
@@ -278,7 +357,7 @@ export function readMember<S extends z.ZodType>(
 }
 
 /** A mapping as it is, or a problem. */
-export function readMapping(reading: Reading, given: Json | undefined, path: Path): Mapping | undefined {
+export function readMapping(reading: Problems, given: Json | undefined, path: Path): Mapping | undefined {
   // TypeScript does not take readonly lists out of Json by Array.isArray.
   if (typeof given === 'object' && given !== null && !Array.isArray(given)) return given as Mapping
   wrong(reading, path, given, 'a mapping')
@@ -286,13 +365,13 @@ export function readMapping(reading: Reading, given: Json | undefined, path: Pat
 }
 
 /** A list as it is, or a problem. */
-export function readList(reading: Reading, given: Json | undefined, path: Path): readonly Json[] | undefined {
+export function readList(reading: Problems, given: Json | undefined, path: Path): readonly Json[] | undefined {
   if (Array.isArray(given)) return given
   wrong(reading, path, given, 'a list')
   return undefined
 }
 
-function wrong({ problems }: Reading, path: Path, given: Json | undefined, what: string): void {
+function wrong({ problems }: Problems, path: Path, given: Json | undefined, what: string): void {
   const hint = given === null ? `Give ${what}, or remove the key.` : undefined
   const say: Problem['say'] = ({ place }) => ({ text: `${place} must be ${what}, got ${describeValue(given)}`, hint })
   problems.push({ code: path.length === 0 ? 'not_a_mapping' : 'wrong_type', path, say })
@@ -303,7 +382,7 @@ function wrong({ problems }: Reading, path: Path, given: Json | undefined, what:
  * no other. Unknown keys are problems too. `undefined` = not a mapping.
  */
 export function readSection<S extends z.ZodObject>(
-  reading: Reading,
+  reading: Problems,
   schema: S,
   given: Json | undefined,
   path: Path,

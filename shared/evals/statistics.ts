@@ -68,8 +68,9 @@ export function meanInterval(values: readonly number[]): {
   return { mean, low: at(tail), high: at(1 - tail) }
 }
 
-function meanOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length
+/** 0 of none. */
+export function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length)
 }
 
 /** Mulberry32, numbers from 0 to below 1: short, and good enough to draw with. */
@@ -109,4 +110,25 @@ export function holm(values: readonly number[]): readonly number[] {
     corrected[at] = most
   }
   return corrected
+}
+
+const ROUNDS = 20_000
+/** Sums of the same numbers in another order may differ by so much. */
+const ROUNDING = 1e-12
+
+/**
+ * The paired randomisation test, two-sided (Smucker, Allan and Carterette 2007, CIKM, 623-632): how likely a mean difference
+ * as large as this one is where there is none, each pair's difference with its sign drawn anew, from a fixed seed.
+ */
+export function pairedRandomisation(ours: readonly number[], theirs: readonly number[]): number {
+  const differences = ours.map((value, at) => value - (theirs[at] ?? 0)).filter((difference) => difference !== 0)
+  const seen = Math.abs(differences.reduce((sum, difference) => sum + difference, 0))
+  const random = randomNumbers(BOOTSTRAP.seed)
+  let asLarge = 0
+  for (let round = 0; round < ROUNDS; round += 1) {
+    let sum = 0
+    for (const difference of differences) sum += random() < 0.5 ? difference : -difference
+    if (Math.abs(sum) >= seen - ROUNDING) asLarge += 1
+  }
+  return (asLarge + 1) / (ROUNDS + 1)
 }

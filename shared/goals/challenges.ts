@@ -105,6 +105,7 @@ function referenceChallenges(marker: LocatedMarker, index: QuoteIndex): readonly
 
 const VERDICTS = {
   found: 'is found',
+  cut: 'stands there only right behind what denies it',
   misattributed: 'stands in another source than the one named',
   frankenquote: 'is put together from parts',
   not_found: 'stands in no stored source',

@@ -1,4 +1,4 @@
-import { searchWords } from './search-words.ts'
+import { wordSkimmer } from './search-words.ts'
 
 /** A piece of a body; `start` in UTF-16 units. */
 interface Passage {
@@ -51,16 +51,20 @@ const SNIPPET_CHARACTERS = 300
 
 /**
  * The part of a text to show for a search: from the start of the sentence whose neighbourhood has most of the wanted
- * stems (each counts once, by its weight), as many whole words as fit.
+ * stems (each counts once, by its weight), as many whole words as fit. `skim` looks for these stems; for several texts it is made once.
  */
-export function cutSnippet(text: string, weights: ReadonlyMap<string, number>): string {
+export function cutSnippet(
+  text: string,
+  weights: ReadonlyMap<string, number>,
+  skim = wordSkimmer(new Set(weights.keys())),
+): string {
   const trimmed = text.trim()
   if (trimmed.length <= SNIPPET_CHARACTERS) return trimmed
   const starts = [
     0,
     ...[...trimmed.matchAll(/[.!?。！？]["'”’)\]]*\s+|\n+\s*/g)].map(({ index, 0: { length } }) => index + length),
   ]
-  const words = searchWords(trimmed).filter(({ stem }) => weights.has(stem))
+  const words = skim(trimmed).met
   let best = { start: 0, worth: -1 }
   for (const start of starts) {
     const seen = new Set(

@@ -22,6 +22,9 @@ export function refuseEntityIdPrefix(text: string): EntityIdRefusal | undefined 
   return refuse(text, { least: 1, wildcard: false, what: 'An entity id prefix' })
 }
 
+// The console reads ids too, and browsers have no Buffer.
+const ENCODER = new TextEncoder()
+
 /** Six segments, each one of an id or a lone `*`. */
 export function refuseEntityIdPattern(text: string): EntityIdRefusal | undefined {
   return refuse(text, { least: SEGMENTS, wildcard: true, what: 'An entity id pattern' })
@@ -39,7 +42,7 @@ interface Form {
 function refuse(text: string, form: Form): EntityIdRefusal | undefined {
   const { least, what } = form
   if (text === '') return { reason: 'empty', message: `${what} is refused (empty): it has no characters.` }
-  const bytes = Buffer.byteLength(text)
+  const bytes = ENCODER.encode(text).length
   if (bytes > MAX_BYTES) {
     return { reason: 'bytes', message: `${what} is refused (bytes): it has ${bytes} bytes, at most ${MAX_BYTES}.` }
   }

@@ -83,6 +83,11 @@ export function entityType({ entity_id, type }: Pick<Entity, 'entity_id' | 'type
   return type ?? entity_id.split('.')[4] ?? ''
 }
 
+/** Whether an entity only says which files of a collection are imported (clients/cli/graph/import-files.ts): nobody looks for it. */
+export function isFileList(entity_id: string): boolean {
+  return /^local\.files\.docs\.[^.]+\.file-list\.part-\d+$/.test(entity_id)
+}
+
 /** Issues told of one bad entity: zod's may be as many as it has triples. */
 const MOST_ISSUES = 10
 

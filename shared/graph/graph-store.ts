@@ -1,5 +1,6 @@
 import { Fault } from '../errors.ts'
 import type { Edge, Entity } from './entity.ts'
+import type { Link } from './mentions.ts'
 import type { Triple } from './triple.ts'
 
 /** What a write of one entity came to. `failed`: nothing of it was written; `code` is a Fault's, and it may be tried again. */
@@ -13,7 +14,7 @@ export type EntityOutcome =
  * An entity is written whole or not at all, and last writer wins. What it states is its own: an edge can be put before
  * the entity it leads to, leads nowhere until that is there, and again when that is deleted; so the order in which
  * different entities are put or deleted never matters. Entities come as shared/graph/entity.ts answers them.
- * At most BATCH entities a call, else Fault LimitExceeded too_many_entities; one entity that fails (its outcome says so)
+ * At most BATCH entities are read and WRITE_BATCH written a call, else Fault LimitExceeded too_many_entities; one entity that fails (its outcome says so)
  * holds up no other. Reads are consistent with every write that was answered before.
  */
 export interface GraphStore extends ChangeLog, IndexManifests {
@@ -35,8 +36,11 @@ export interface GraphStore extends ChangeLog, IndexManifests {
   list(tenant: string, after?: string): Promise<{ readonly entity_ids: readonly string[]; readonly next?: string }>
 }
 
-/** Entities a call. */
+/** Entities a call that reads. */
 export const BATCH = 100
+
+/** Entities a call that writes: their ids are one entry of the change log, which on AWS is one item of 400 KB. */
+export const WRITE_BATCH = 1_000
 
 /** Entities of one write: what the index has to look at again. */
 export interface GraphChange {
@@ -85,9 +89,9 @@ export interface IndexManifests {
 export const OPEN_CHANGE_MS = 20 * 60_000
 
 /** Fault LimitExceeded too_many_entities. */
-export function checkBatch(entities: number): void {
-  if (entities <= BATCH) return
-  const message = `Cannot take ${entities} entities in one call: at most ${BATCH} are allowed. Send them in parts.`
+export function checkBatch(entities: number, most: number): void {
+  if (entities <= most) return
+  const message = `Cannot take ${entities} entities in one call: at most ${most} are allowed. Send them in parts.`
   throw new Fault('LimitExceeded', 'too_many_entities', message)
 }
 
@@ -101,10 +105,19 @@ export interface NeighbourQuery {
   readonly predicates?: readonly string[]
   /** Edges answered at most, 1 to 1,000. */
   readonly limit: number
+  /** Edges the search index found in texts, walked after the stated ones of each hop; absent: stated ones only. */
+  readonly mentions?: MentionReader
 }
 
+/** Edges of texts that leave (`out`) or reach (`in`) each of these entities, at most `each` an entity. */
+export type MentionReader = (
+  entity_ids: readonly string[],
+  direction: 'in' | 'out',
+  each: number,
+) => Promise<readonly Link[]>
+
 /** An edge by the hop it was met on, 1 the first. Both of its ends are there. */
-export type MetEdge = Edge & { readonly depth: number }
+export type MetEdge = Edge & { readonly depth: number; readonly places?: Link['places'] }
 
 export interface Neighbourhood {
   readonly edges: readonly MetEdge[]

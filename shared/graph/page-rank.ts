@@ -1,6 +1,6 @@
 /**
  * An undirected multigraph in compressed rows: the neighbours of node n are targets[offsets[n] .. offsets[n + 1]), those
- * of one kind of edge side by side. Two edges between the same nodes count twice, a loop once at each end. 12 bytes an
+ * of one kind of edge side by side. Two edges between the same nodes count twice, a loop once at each end. 14 bytes an
  * edge and 4 a node.
  */
 export interface Adjacency {
@@ -9,6 +9,8 @@ export interface Adjacency {
   readonly targets: Uint32Array
   /** Of each target: the kind of edge that leads to it. */
   readonly kinds: Uint16Array
+  /** Of each target: 1 where the edge is the node's own, 0 where it is the target's. */
+  readonly own: Uint8Array
 }
 
 /** Edges as pairs of node numbers below `nodes`, each of a kind. */
@@ -27,17 +29,20 @@ export function buildAdjacency(nodes: number, { from, to, kinds }: Edges): Adjac
   }
   for (let n = 0; n < nodes; n += 1) offsets[n + 1] = numberAt(offsets, n + 1) + numberAt(offsets, n)
   const next = offsets.slice()
-  const built = { nodes, offsets, targets: new Uint32Array(from.length * 2), kinds: new Uint16Array(from.length * 2) }
-  const place = (node: number, other: number, kind: number): void => {
-    built.targets[numberAt(next, node)] = other
-    built.kinds[numberAt(next, node)] = kind
+  const ends = from.length * 2
+  const [targets, kindsOf, own] = [new Uint32Array(ends), new Uint16Array(ends), new Uint8Array(ends)]
+  const place = (node: number, other: number, kind: number, isOwn: 0 | 1): void => {
+    const at = numberAt(next, node)
+    targets[at] = other
+    kindsOf[at] = kind
+    own[at] = isOwn
     next[node] = numberAt(next, node) + 1
   }
   for (const i of byKind(kinds)) {
-    place(numberAt(from, i), numberAt(to, i), numberAt(kinds, i))
-    place(numberAt(to, i), numberAt(from, i), numberAt(kinds, i))
+    place(numberAt(from, i), numberAt(to, i), numberAt(kinds, i), 1)
+    place(numberAt(to, i), numberAt(from, i), numberAt(kinds, i), 0)
   }
-  return built
+  return { nodes, offsets, targets, kinds: kindsOf, own }
 }
 
 /** Numbers of the edges, kind by kind. */
@@ -78,20 +83,30 @@ interface Seed {
   readonly weight: number
 }
 
+/** How a walker chooses among the edges of a node. */
+interface Choice {
+  /** By kind of edge, > 0: he first chooses a kind by how drawn he is to it, then one of its edges. */
+  readonly drawn?: Float64Array | undefined
+  /**
+   * He goes less to what has many edges (a hub is near everything, so being near it says little) and sooner along a
+   * node's own edges than against those of others.
+   */
+  readonly damped?: boolean
+}
+
 /**
  * Personalised PageRank: where a walker is who starts at a seed, follows edges in both directions, and at each step
- * returns to a seed with 1 - GO_ON. Without `drawn` every edge of a node has the same chance; with it (by kind of edge,
- * > 0) the walker first chooses a kind by how drawn he is to it, then one of its edges, so that what he looks for is not
- * lost among many edges of another kind. Scores sum to 1 (what is still under way when it ends is counted where
+ * returns to a seed with 1 - GO_ON. Every edge of a node has the same chance, unless he is drawn or damped: what he looks
+ * for is not lost among many edges of another kind. Scores sum to 1 (what is still under way when it ends is counted where
  * it is); a node without edges returns at once. Deterministic: rounds of a fixed order. Only nodes with more than a
  * crumb are gone on from: of a graph of 100,000 nodes few have.
  */
-export function personalisedPageRank(graph: Adjacency, seeds: readonly Seed[], drawn?: Float64Array): Float64Array {
+export function personalisedPageRank(graph: Adjacency, seeds: readonly Seed[], choice: Choice = {}): Float64Array {
   const { nodes } = graph
   const scores = new Float64Array(nodes)
   const start = seedParts(nodes, seeds)
   if (start === undefined) return scores
-  const spread = drawn === undefined ? spreadEvenly : spreadBy(drawn)
+  const spread = spreadFor(choice)
   const crumb = Math.min(MOST_CRUMB, CRUMB * nodes ** 2)
   const walk = { graph, spread, start, scores, crumb }
   let moving: Moving = { mass: new Float64Array(nodes), at: [] }
@@ -139,6 +154,11 @@ function moveOnce({ graph, spread, start, scores, crumb }: Walk, moving: Moving,
 /** Gives the mass of a node to its neighbours; false: it has none. */
 type Spread = (graph: Adjacency, node: number, mass: number, arriving: Moving) => boolean
 
+function spreadFor({ drawn, damped = false }: Choice): Spread {
+  if (!damped) return drawn === undefined ? spreadEvenly : spreadBy(drawn)
+  return spreadDamped(drawn)
+}
+
 /** In equal shares over the edges. */
 const spreadEvenly: Spread = ({ offsets, targets }, node, mass, arriving) => {
   const from = offsets[node] ?? 0
@@ -167,6 +187,41 @@ function spreadBy(drawn: Float64Array): Spread {
     }
     return to > from
   }
+}
+
+/** What an edge counts that leads to a node of so many: of 16 edges half as much as of one. */
+const DAMPING = -0.25
+/** What an edge of one's own counts, where one of the other end has 1. */
+const OWN = 2
+
+/**
+ * As above, and within a kind less to what has many edges and more along own ones; without `drawn` all edges are of one
+ * kind.
+ */
+function spreadDamped(drawn: Float64Array | undefined): Spread {
+  return (graph, node, mass, arriving) => {
+    const { offsets, kinds } = graph
+    const from = offsets[node] ?? 0
+    const to = offsets[node + 1] ?? 0
+    const endOf = (i: number) => (drawn === undefined ? to : endOfKind(kinds, i, to))
+    const drawnTo = (i: number) => drawn?.[kinds[i] ?? 0] ?? 1
+    let total = 0
+    for (let i = from; i < to; i = endOf(i)) total += drawnTo(i)
+    for (let i = from; i < to; i = endOf(i)) spreadPart(graph, i, endOf(i), (mass * drawnTo(i)) / total, arriving)
+    return to > from
+  }
+}
+
+/** Over the edges `from` to `to`. */
+function spreadPart({ offsets, targets, own }: Adjacency, from: number, to: number, mass: number, arriving: Moving) {
+  const weightOf = (i: number) => {
+    const target = targets[i] ?? 0
+    const edges = (offsets[target + 1] ?? 0) - (offsets[target] ?? 0)
+    return edges ** DAMPING * (own[i] === 1 ? OWN : 1)
+  }
+  let all = 0
+  for (let i = from; i < to; i += 1) all += weightOf(i)
+  for (let i = from; i < to; i += 1) arrive(arriving, targets[i] ?? 0, (mass * weightOf(i)) / all)
 }
 
 function arrive({ mass, at }: Moving, node: number, more: number): void {

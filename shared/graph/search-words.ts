@@ -7,10 +7,17 @@ interface SearchWord {
 
 /** The words of a text as the index has them: runs of letters and digits, without case and accents, stemmed. */
 export function searchWords(text: string): readonly SearchWord[] {
-  const words: SearchWord[] = []
+  return textWords(text).map(({ word, start, end }) => ({ stem: stemOf(word), start, end }))
+}
+
+/** The words of a text as they are written: runs of letters and digits. */
+export function textWords(
+  text: string,
+): readonly { readonly word: string; readonly start: number; readonly end: number }[] {
+  const words: { readonly word: string; readonly start: number; readonly end: number }[] = []
   WORD.lastIndex = 0
   for (let match = WORD.exec(text); match !== null; match = WORD.exec(text)) {
-    words.push({ stem: stemOf(match[0]), start: match.index, end: WORD.lastIndex })
+    words.push({ word: match[0], start: match.index, end: WORD.lastIndex })
   }
   return words
 }
@@ -35,6 +42,126 @@ const ACCENTS = new RegExp(`[${ACCENT}]+`, 'g')
 const WORD = new RegExp(`[\\p{L}\\p{N}\\p{Co}][\\p{L}\\p{N}\\p{Co}${ACCENT}]*`, 'gu')
 const LATIN = /\p{Script=Latin}/gu
 const ASCII = /^[a-z0-9]*$/
+
+/** What skimming does not know: all but ASCII, dashes, quotation marks and dots, and the blank that breaks no line. */
+function isOther(code: number): boolean {
+  return code >= 128 && !(code >= 0x2010 && code <= 0x2027) && !KNOWN.includes(code)
+}
+
+const KNOWN: readonly number[] = [0xa0, 0xab, 0xb7, 0xbb]
+/** 1: a letter or digit, by code below 128. */
+const IN_WORD = Uint8Array.from({ length: 128 }, (_, code) => (/[a-z0-9]/i.test(String.fromCharCode(code)) ? 1 : 0))
+
+/** A wanted word of a text. */
+interface MetWord extends SearchWord {
+  /** Words before it. */
+  readonly at: number
+}
+
+/** Words of a text in all, and those that are wanted. */
+export interface Skimmed {
+  readonly count: number
+  readonly met: readonly MetWord[]
+}
+
+/**
+ * Reads a text for the words whose stems are wanted, as searchWords() has them: in a fraction of the time, since a stem begins
+ * as its word does. A text with letters of other alphabets, or accents, is read whole.
+ */
+export function wordSkimmer(wanted: ReadonlySet<string>): (text: string) => Skimmed {
+  const begins = beginnings(wanted)
+  return (text) => {
+    const plain = plainWords(text, begins, wanted)
+    if (plain !== undefined) return plain
+    const words = searchWords(text)
+    return {
+      count: words.length,
+      met: words.map((word, at) => ({ ...word, at })).filter(({ stem }) => wanted.has(stem)),
+    }
+  }
+}
+
+/** undefined: the text has other letters. */
+function plainWords(text: string, begins: Beginnings, wanted: ReadonlySet<string>): Skimmed | undefined {
+  const met: MetWord[] = []
+  let count = 0
+  for (let start = 0; start < text.length; start += 1) {
+    const end = wordEnd(text, start)
+    if (end === start) {
+      if (isOther(text.charCodeAt(start))) return undefined
+      continue
+    }
+    if (mayBeWanted(text, start, end, begins)) {
+      const stem = stemOf(text.slice(start, end))
+      if (wanted.has(stem)) met.push({ stem, start, end, at: count })
+    }
+    count += 1
+    start = end - 1
+  }
+  return { count, met }
+}
+
+function wordEnd(text: string, start: number): number {
+  let end = start
+  // Behind the end there is no code: to look it up in the table would make all of this several times slower.
+  while (end < text.length && IN_WORD[text.charCodeAt(end)] === 1) end += 1
+  return end
+}
+
+function mayBeWanted(text: string, start: number, end: number, { firsts, thirds }: Beginnings): boolean {
+  const second = end - start > 1 ? text.charCodeAt(start + 1) : 0
+  if (firsts[text.charCodeAt(start) * 128 + second] !== 1) return false
+  const third = end - start > 2 ? text.charCodeAt(start + 2) : 0
+  return thirds[second * 128 + third] === 1
+}
+
+/** How words begin that may be wanted: 1 at the code of a letter times 128 and that of the next one. */
+interface Beginnings {
+  /** Of the first letter and the second. */
+  readonly firsts: Uint8Array
+  /** Of the second and the third. */
+  readonly thirds: Uint8Array
+}
+
+/**
+ * How words begin that may have one of these stems, in small letters and large ones. Stemming leaves the first letter as it is,
+ * and makes an i of a y at the end; a stem of one letter may be of a longer word. It puts an e for an ending no sooner than in
+ * the third place, and such a stem ends there.
+ */
+function beginnings(wanted: ReadonlySet<string>): Beginnings {
+  const stems = [...wanted]
+  return {
+    firsts: pairsOf(stems, (stem) => [codesOf(stem.charAt(0)), stem.length === 1 ? EVERY : lettersAt(stem, 1)]),
+    thirds: pairsOf(stems, (stem) => [
+      stem.length === 1 ? EVERY : lettersAt(stem, 1),
+      stem.length < 4 ? EVERY : lettersAt(stem, 2),
+    ]),
+  }
+}
+
+type Codes = readonly number[]
+
+function pairsOf(stems: readonly string[], pairOf: (stem: string) => readonly [Codes, Codes]): Uint8Array {
+  const pairs = new Uint8Array(128 * 128)
+  for (const stem of stems) {
+    const [before, after] = pairOf(stem)
+    for (const one of before) for (const next of after) pairs[one * 128 + next] = 1
+  }
+  return pairs
+}
+
+function lettersAt(stem: string, at: number): readonly number[] {
+  return codesOf(stem.charAt(at) === 'i' ? 'iy' : stem.charAt(at))
+}
+
+const EVERY: readonly number[] = Array.from({ length: 128 }, (_, code) => code)
+
+/** Of letters in both cases, as far as they are ASCII. */
+function codesOf(letters: string): readonly number[] {
+  return [...letters.toLowerCase(), ...letters.toUpperCase()]
+    .map((one) => one.charCodeAt(0))
+    .filter((code) => code < 128)
+}
 
 /** Stems of the words met last: texts repeat few words, and stemming is the dearest part of reading one. */
 const stems = new Map<string, string>()

@@ -1,6 +1,17 @@
 import * as z from 'zod'
 import { refuseEntityId } from './entity-id.ts'
 
+/** One thing is meant by a name that stands in a text of another. Made by the place, stated by nobody (docs/adr/0080). */
+export const MENTIONS = 'sluice.mentions'
+
+/** The name is that of several things: an edge to each, none of which is said to be meant. */
+export const MAY_MENTION = 'sluice.may_mention'
+
+/** Whether edges of this predicate are found in texts. */
+export function isDerived(predicate: string): boolean {
+  return predicate === MENTIONS || predicate === MAY_MENTION
+}
+
 /** The longest predicate: as many bytes as an entity id may have, for both are parts of index keys. */
 const MAX_CHARACTERS = 256
 
@@ -20,7 +31,13 @@ export const TripleSchema = z.strictObject({
     const refusal = refuseEntityId(text)
     if (refusal !== undefined) context.addIssue({ code: 'custom', message: refusal.message })
   }),
-  predicate: z.string().refine(isPredicate, 'A predicate is dotted lower-case segments, such as geo.capital.'),
+  predicate: z
+    .string()
+    .refine(isPredicate, 'A predicate is dotted lower-case segments, such as geo.capital.')
+    .refine(
+      (text) => !isDerived(text),
+      'sluice.mentions and sluice.may_mention are found in texts and cannot be stated: name the relation itself.',
+    ),
   object: z.union([z.string(), z.number(), z.boolean()]),
   /** Who says so: `agent-research-graph`, the name of a stage, an importer. */
   source: z.string().refine((text) => text.trim() !== '', 'A source is not blank.'),
@@ -33,6 +50,12 @@ export const TripleSchema = z.strictObject({
 })
 
 export type Triple = z.infer<typeof TripleSchema>
+
+/**
+ * Stated by an entity that is a word: its label and aliases are words for the relation whose predicate is the object
+ * (docs/research.md, "Words for relations").
+ */
+export const WORD_FOR = 'sluice.word_for'
 
 /** A six-part object is an entity id, so the triple is an edge; every other object is a literal. */
 export function isEdge({ object }: Pick<Triple, 'object'>): boolean {

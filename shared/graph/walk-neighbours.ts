@@ -1,6 +1,8 @@
 import { Fault } from '../errors.ts'
 import type { Edge } from './entity.ts'
-import type { MetEdge, Neighbourhood, NeighbourQuery } from './graph-store.ts'
+import type { MentionReader, MetEdge, Neighbourhood, NeighbourQuery } from './graph-store.ts'
+import type { Link } from './mentions.ts'
+import { isDerived } from './triple.ts'
 
 /** Fault InvalidInput bad_neighbour_query, naming the limit. */
 function checkNeighbourQuery({ depth, limit, predicates = [] }: NeighbourQuery): void {
@@ -66,14 +68,16 @@ export async function walkNeighbours(reader: EdgeReader, query: NeighbourQuery):
 async function walkHop(
   reader: EdgeReader,
   walk: Walk,
-  { direction, predicates, limit }: NeighbourQuery,
+  { direction, predicates, limit, mentions }: NeighbourQuery,
   from: readonly string[],
   depth: number,
 ): Promise<readonly string[]> {
   const ways = direction === 'both' ? (['out', 'in'] as const) : [direction]
   // One more than there is room for, beside those that were met before.
   const most = { each: limit + 1, all: walk.edges.size + limit + 1 }
-  const found = await Promise.all(ways.map((way) => reader.edges(from, way, predicates, most)))
+  const stated = ways.map((way) => reader.edges(from, way, predicates, most))
+  const named = mentions === undefined ? [] : ways.map((way) => namedEdges(mentions, from, way, most.each, predicates))
+  const found = await Promise.all([...stated, ...named])
   const edges = found.flat().filter((edge) => !walk.edges.has(edgeKey(edge)))
   const ends = new Set(edges.flatMap(({ subject, object }) => [subject, object]))
   const unmet = [...ends].filter((id) => !walk.met.has(id)).toSorted()
@@ -89,6 +93,18 @@ async function walkHop(
     if (summary !== undefined) walk.met.set(id, { ...summary, depth })
   }
   return sorted
+}
+
+async function namedEdges(
+  mentions: MentionReader,
+  from: readonly string[],
+  way: 'in' | 'out',
+  each: number,
+  predicates: readonly string[] | undefined,
+): Promise<readonly Link[]> {
+  if (predicates !== undefined && !predicates.some(isDerived)) return []
+  const links = await mentions(from, way, each)
+  return predicates === undefined ? links : links.filter(({ predicate }) => predicates.includes(predicate))
 }
 
 /** False: there is no room for it. */

@@ -181,8 +181,8 @@ export const FUNCTION_MB: Readonly<Record<string, number>> = {
   'nl-classify': 1_769,
   'route-search': 512,
   'execute-subqueries': 1_769,
-  'assess-sufficiency': 512,
-  'synthesize-answer': 512,
+  'assess-sufficiency': 1_769,
+  'synthesize-answer': 1_769,
   'start-run': 1_024,
   'send-outbox': 256,
 }

@@ -1,4 +1,5 @@
 import { type ActingBlock, isActing } from '../agents/agent-items.ts'
+import { AWS_QUOTAS } from '../aws-quotas.ts'
 import type { Machine, State } from '../compile/asl.ts'
 import { type CompiledDag, compileDag } from '../compile/compile-dag.ts'
 import { bounceModules } from '../dag/bounce-modules.ts'
@@ -338,10 +339,10 @@ interface Used {
 
 /** The limits and, of them, the nearest: it binds next. */
 function plannedLimits({ blocks }: Dag, { bytes, events, items }: Used) {
-  const nearest = plannedLimit('definition_bytes', bytes, MOST_DEFINITION_BYTES)
+  const nearest = plannedLimit('definition_bytes', bytes, AWS_QUOTAS.machine_bytes.most)
   const limits: readonly PlannedLimit[] = [
     nearest,
-    plannedLimit('history_events', events, MOST_HISTORY_EVENTS),
+    plannedLimit('history_events', events, AWS_QUOTAS.history_events.most),
     plannedLimit('blocks', blocks.length, LIMITS.blocks),
     plannedLimit('foreach_items', items, LIMITS.foreach_items),
     plannedLimit('head_bytes', HEAD_BYTES_A_LANE * (blocks.length + items), MOST_HEAD_BYTES),
@@ -350,11 +351,8 @@ function plannedLimits({ blocks }: Dag, { bytes, events, items }: Used) {
   return { next_limit, limits }
 }
 
-/** Quotas of Step Functions: a definition has at most 1 MB, an execution at most 25,000 events. */
-const MOST_DEFINITION_BYTES = 1_048_576
-const MOST_HISTORY_EVENTS = 25_000
-/** Quota of DynamoDB, 400 KB an item, without room for a full tail of events and the members that do not grow. */
-const MOST_HEAD_BYTES = 409_600 - 16_384
+/** An item, without room for a full tail of events and the members that do not grow. */
+const MOST_HEAD_BYTES = AWS_QUOTAS.item_bytes.most - 16_384
 /** Estimated: 8 bytes a lane of a block, more for one of an item. */
 const HEAD_BYTES_A_LANE = 12
 

@@ -74,6 +74,11 @@ export interface ObjectStore {
   get(tenant: string, ref: string): Promise<Uint8Array>
   /** Whether there is such an object of this tenant; its body is not read. Fault InvalidInput bad_object_ref. */
   has(tenant: string, ref: string): Promise<boolean>
+  /**
+   * Removes it for good, with what a put before it left, unless it was put at `before` (ms since 1970) or later: then somebody
+   * may be about to name it, and false is answered. What is not there is removed.
+   */
+  erase(tenant: string, ref: string, before: number): Promise<boolean>
 }
 
 /** Files people hand to a tenant's runs. On AWS object refs only; locally real paths below inputs_dir, at most 10 MiB. */

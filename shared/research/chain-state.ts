@@ -19,7 +19,8 @@ const HITS_LIMIT = z.int()
 /** A sub-query as the state of a chain keeps it. */
 const SubQuerySchema: z.ZodType<SubQuery> = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('lexical'), text: TEXT, limit: HITS_LIMIT }),
-  z.object({ kind: z.literal('entity_state'), entity_id: TEXT }),
+  // A chain that was under way before ranks were kept has none.
+  z.object({ kind: z.literal('entity_state'), entity_id: TEXT, rank: z.int().min(1).default(1) }),
   z.object({ kind: z.literal('temporal_range'), from: TEXT, to: TEXT, text: TEXT, limit: HITS_LIMIT }),
   z.object({ kind: z.literal('predicate_walk'), entity_id: TEXT, depth: z.int(), limit: HITS_LIMIT }),
   z.object({
@@ -81,7 +82,9 @@ export const ChainStateSchema = z.object({
   /** What execute_subqueries runs next; none = what the decision asks for. */
   queries: z.array(SubQuerySchema),
   /** Of all sub-queries that ran: the evidence is made of these. */
-  hits: z.array(z.object({ evidence: EvidenceSchema, list: count, recorded_at: text.optional() })),
+  hits: z.array(
+    z.object({ evidence: EvidenceSchema, list: count, round: count.optional(), recorded_at: text.optional() }),
+  ),
   /** Fused, ranked, trimmed. */
   evidence: z.array(EvidenceSchema),
   /** Of the last round; its evidence stands in `evidence`. */

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { BY_MEANING } from './evidence-ranking.ts'
 
 /**
  * Who answers the questions of the research chain's stages (docs/research.md, "Models"): the `extractive` model of this
@@ -34,6 +35,8 @@ export const ResearchSettingsSchema = z
         model: z.string().min(1).max(200),
         /** Best lexical hits of one search that are ranked, where the budget has room for their texts. */
         hits: z.int().min(2).max(200).default(200),
+        /** Of their list in the fusion, where that of words and links has 1. `sluice graph eval --answers` measures it. */
+        weight: z.number().gt(0).max(1).default(BY_MEANING),
       })
       .optional(),
     /**

@@ -6,7 +6,12 @@ import { type Hints, readSearchHints, type SearchHints } from './question/search
 /** One retrieval of execute_subqueries. Its `kind` is what ran in the trace; limits are hits. */
 export type SubQuery =
   | { readonly kind: 'lexical'; readonly text: string; readonly limit: number }
-  | { readonly kind: 'entity_state'; readonly entity_id: string }
+  | {
+      readonly kind: 'entity_state'
+      readonly entity_id: string
+      /** Its place among the candidates or seeds it was chosen from, from 1. */
+      readonly rank: number
+    }
   | {
       readonly kind: 'temporal_range'
       readonly from: string
@@ -68,8 +73,8 @@ const HITS = 20
 export function walkQueries(topic: string, seeds: readonly string[]): readonly SubQuery[] {
   return distinctQueries([
     { kind: 'lexical', text: topic, limit: HITS },
-    ...seeds.flatMap((entity_id): readonly SubQuery[] => [
-      { kind: 'entity_state', entity_id },
+    ...[...new Set(seeds)].flatMap((entity_id, place): readonly SubQuery[] => [
+      { kind: 'entity_state', entity_id, rank: place + 1 },
       { kind: 'predicate_walk', entity_id, depth: WALK_HOPS, limit: HITS },
     ]),
     ...(seeds.length === 0
@@ -128,7 +133,7 @@ function axisQueries(axis: string, template: AxisTemplate): readonly SubQuery[] 
 
 /** A new axis is one line here. */
 const AXES: Readonly<Record<string, (template: AxisTemplate) => readonly SubQuery[]>> = {
-  entity_type: ({ top }) => top.map((entity_id) => ({ kind: 'entity_state', entity_id })),
+  entity_type: ({ top }) => top.map((entity_id, place) => ({ kind: 'entity_state', entity_id, rank: place + 1 })),
   relationship: ({ top, limit }) => top.map((entity_id) => ({ kind: 'predicate_walk', entity_id, depth: 1, limit })),
   time: ({ hints, now, focus, limit }) => [
     { kind: 'temporal_range', ...(hints.time_range ?? lastDay(now)), text: focus, limit },

@@ -2,9 +2,9 @@ import { Fault } from '../errors.ts'
 import type { Spent } from './budget.ts'
 import type { EventData } from './event.ts'
 import { isRunEnd } from './event-types.ts'
-import type { HeadApproval, RunEnding } from './head.ts'
+import type { HeadApproval, Rest, RunEnding } from './head.ts'
 import { laneKey, laneOwner, readOrdinal } from './lane.ts'
-import type { Append, ApprovalChange } from './run-store.ts'
+import type { Append, ApprovalChange, RestChange } from './run-store.ts'
 
 /**
  * A lane that could go back would give two events one id; running is one set, so one append moves it one way; an item's
@@ -57,6 +57,33 @@ export function isApprovalUnchanged(now: HeadApproval | undefined, was: Approval
   if (was === null) return now === undefined
   if (now === undefined) return false
   return was === 'pending' ? now.status === was : JSON.stringify(now) === JSON.stringify(was)
+}
+
+/** Whether a run that stands so refuses this: nothing starts while it rests, and it does not rest while something works. */
+export function refusesRest(
+  now: { readonly resting: Rest | undefined; readonly works: boolean },
+  { rest, start }: Pick<Append, 'rest' | 'start'>,
+): boolean {
+  if (start !== undefined && now.resting !== undefined) return true
+  if (rest === undefined) return false
+  return !isSameRest(now.resting, rest.was) || (beginsRest(rest) && now.works)
+}
+
+export function beginsRest({ was, set }: RestChange): boolean {
+  return was === null && set !== null
+}
+
+function isSameRest(a: Rest | undefined, b: Rest | null): boolean {
+  return restText(a ?? null) === restText(b)
+}
+
+/** As the stores keep it: they compare texts. */
+export function restText(rest: Rest): string
+export function restText(rest: Rest | null): string | null
+export function restText(rest: Rest | null): string | null {
+  if (rest === null) return null
+  const { since, wants_at } = rest
+  return JSON.stringify({ since, ...(wants_at === undefined ? {} : { wants_at }) })
 }
 
 /** All approvals an append sets. */

@@ -62,6 +62,14 @@ export function missingInputs(
   return [...new Set([...run, ...ports].map(([name]) => name))]
 }
 
+/** Names that a start may give values for: run inputs, and ports nothing is wired to. */
+export function inputNames(dag: Dag): readonly string[] {
+  const ports = dag.blocks.flatMap(({ inputs }) =>
+    Object.entries(inputs).flatMap(([port, { from }]) => (from ? [] : [port])),
+  )
+  return [...new Set([...Object.keys(dag.inputs), ...ports])]
+}
+
 /** The values a document's own run inputs have where nobody gives others. */
 export function inputDefaults(dag: Dag): Readonly<Record<string, Json>> {
   const defaults: Record<string, Json> = {}

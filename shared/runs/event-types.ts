@@ -288,6 +288,17 @@ const EVENT_ROWS: { readonly [T in EventType]: EventRow<T> } = {
     tone: 'bad',
     metric: 'budgets_exceeded',
   },
+  'spending:near': {
+    words: ({ data: { cap, period, tokens, cap_tokens, usd_micros, cap_usd_micros } }, say) => {
+      const money = (micros: number) => say.usd(micros / 1_000_000)
+      const used = [
+        ...(usd_micros === undefined ? [] : [`${money(usd_micros)} of ${money(cap_usd_micros ?? 0)}`]),
+        ...(tokens === undefined ? [] : [`${counted(tokens)} of ${counted(cap_tokens ?? 0)} tokens`]),
+      ]
+      return `spending cap ${cap} of ${period} is nearly used up${used.length === 0 ? '' : `: ${used.join(', ')}`}`
+    },
+    tone: 'bad',
+  },
   'goal:evaluated': {
     // An event of an earlier version has no more than how many criteria are met.
     words: ({ data: { status, met, total, row, attempt, final_status, action } }) => {
@@ -398,7 +409,13 @@ function startedWords(data: EventData<'run:started'>): string {
   })
   const parent = data.parent === undefined ? [] : [`for block ${data.parent.block_id} of ${data.parent.run_id}`]
   const queued = data.queued === true ? ['waits for a place'] : []
-  return [`run of ${data.dag_name} started by ${data.starter}`, ...parent, ...from, ...queued].join(', ')
+  const labels = data.labels === undefined ? [] : [labelledWords(data.labels)]
+  return [`run of ${data.dag_name} started by ${data.starter}`, ...parent, ...from, ...labels, ...queued].join(', ')
+}
+
+function labelledWords({ first, count }: NonNullable<EventData<'run:started'>['labels']>): string {
+  const more = count > first.length ? ` and ${count - first.length} more` : ''
+  return `labels ${first.join(' ')}${more}`
 }
 
 /** Of an agent nobody knows how many turns and calls there will be. */
@@ -414,6 +431,7 @@ const ORIGINS = [
   ['retry_of', 'retrying'],
   ['iterates', 'in place of'],
   ['pivots', 'next attempt at the goal of'],
+  ['follows', 'fired by'],
 ] as const
 
 const ASKED = {

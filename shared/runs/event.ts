@@ -133,6 +133,8 @@ const DATA = {
     iterates: text.optional(),
     /** The run whose goal it tries again. */
     pivots: text.optional(),
+    /** The run whose end or event fired the trigger that started it. */
+    follows: text.optional(),
     /** Its completion is judged, by the contract of this sha256 if there is one. */
     goal: z.strictObject({ contract_hash: text.optional(), source: z.enum(['request', 'dag']).optional() }).optional(),
     /** Input ports that its starter set over what they are wired to: how many, the first of them, and the hash of all. */
@@ -143,6 +145,8 @@ const DATA = {
     edited: z.strictObject({ of: text, dag_hash: text, blocks: z.array(text).readonly() }).optional(),
     /** It waits for a slot among the active runs first. */
     queued: z.literal(true).optional(),
+    /** Its labels: how many, the first of them as `key=value`, and the hash of all. */
+    labels: z.strictObject({ sha256: text, count, first: z.array(text).readonly() }).optional(),
   }),
   'run:completed': RunEndedSchema,
   'run:partial': RunEndedSchema,
@@ -326,6 +330,15 @@ const DATA = {
     of: z.enum(['run_tokens', 'run_usd_micros', 'block_tokens', 'block_usd_micros']),
     cap: count,
     wanted: count,
+  }),
+  /** Four fifths of a cap of `spending` are used or reserved; amounts only in the units it has, none of one over several tenants. */
+  'spending:near': z.strictObject({
+    cap: text,
+    period: text,
+    tokens: count.optional(),
+    cap_tokens: count.optional(),
+    usd_micros: count.optional(),
+    cap_usd_micros: count.optional(),
   }),
   'goal:evaluated': GoalEvaluatedSchema,
   'research:requested': research,

@@ -1,6 +1,7 @@
 import type { Declared } from '../auth/declared-client.ts'
 import type { BounceModule } from '../dag/bounce-modules.ts'
 import type { RunBudget } from './budget.ts'
+import type { ChangedLabels } from './labels.ts'
 import { hasOpenQuestion, isOpenWait, laneOwner, type Outcome, readOrdinal } from './lane.ts'
 
 /** Stored run states; `paused_approval` is derived on read, never stored. */
@@ -73,8 +74,12 @@ export type OutboxEntry = { readonly id: string; readonly at: string } & (
   | { readonly kind: 'answer_wait'; readonly wait: string }
   /** Gives back the run's slot among the active ones; the oldest queued run takes it. */
   | { readonly kind: 'release_lease' }
+  /** Triggers by the end of runs are told: who keeps their firings removes it. */
+  | { readonly kind: 'tell_triggers' }
   /** The end of the run's hash chain is put where nobody can rewrite it (anchors.ts). */
   | { readonly kind: 'anchor' }
+  /** It is listed under the words of its outputs, which its document says it is found by. */
+  | { readonly kind: 'list_words' }
   /** A caller is told of the answer to its question, where `research.webhook` is configured. */
   | { readonly kind: 'webhook' }
   /**
@@ -158,6 +163,17 @@ export interface Head {
   readonly ended?: RunEnding
   /** It waits for a slot among the active runs, or did so to its end; never false. */
   readonly queued?: true
+  /** It holds no slot; absent = it has one, waits for its first, or is the child of a run that has. */
+  readonly resting?: Rest
+  /** Since somebody changed them; before, META has those it was started with. */
+  readonly labels?: ChangedLabels
+}
+
+/** A live run that gave its slot back, since only people, or what it waits for, could move it on (docs/adr/0101). ISO times. */
+export interface Rest {
+  readonly since: string
+  /** Something is to go on, and no slot was free: its rank in the queue. */
+  readonly wants_at?: string
 }
 
 /** Where the blocks of a document stand in HEAD: their lanes by index, and the bounce modules some of them are in. */
@@ -220,17 +236,17 @@ function isAtWork(key: string, lane: number, running: readonly string[]): boolea
   return running.includes(key) || hasOpenQuestion(lane) || isOpenWait(lane)
 }
 
-/** States that are derived on read, never stored: before a queued run's first block, and while only people, or what it waits for, can move it on. */
+/** States that are derived on read, never stored: while a run waits for a slot, and while only people, or what it waits for, can move it on. */
 export const SHOWN_STATES = ['pending', 'paused_approval', 'waiting'] as const
 export type ShownState = RunState | (typeof SHOWN_STATES)[number]
 
 /**
- * The state people see: `pending` is a queued run; `paused_approval` is a running run in which an approval is pending and
+ * The state people see: `pending` is a run that waits for a slot, its first or the one it goes on with; `paused_approval` is a running run in which an approval is pending and
  * no block is claimed, retrying or in flight, but for attempts that wait for such an answer themselves; `waiting` is one
  * in which nobody is asked and everything that could run waits as its document says. Neither is ever stored.
  */
 export function shownState(head: Head): ShownState {
-  if (head.queued === true && head.state === 'running') return 'pending'
+  if (head.state === 'running' && (head.queued === true || head.resting?.wants_at !== undefined)) return 'pending'
   if (head.state !== 'running' || head.running.length > 0) return head.state
   const asked = Object.values(head.approvals).flatMap(({ status, block }) => (status === 'pending' ? [block] : []))
   if (asked.length === 0 && openWaits(head).length === 0) return head.state
@@ -241,7 +257,7 @@ export function shownState(head: Head): ShownState {
 /** While a run is in one of these states its deadline stands still. */
 export function isPaused(head: Head): boolean {
   const state = shownState(head)
-  return state === 'paused_approval' || state === 'waiting'
+  return state === 'paused_approval' || state === 'waiting' || head.resting?.wants_at !== undefined
 }
 
 /** Lanes of blocks, or items, that wait. A claim that is in flight may have such an ordinal too. */
@@ -273,11 +289,14 @@ const RECONCILE_MS = 300_000
  * whatever ends the pause moves it.
  */
 export function nextCheck(
-  head: Pick<Head, 'state' | 'approvals' | 'outbox' | 'queued'> & { readonly deadline_at: string | undefined },
+  head: Pick<Head, 'state' | 'approvals' | 'outbox' | 'queued' | 'resting'> & {
+    readonly deadline_at: string | undefined
+  },
   now: number,
   stallAt?: number,
 ): string | undefined {
-  const times = head.outbox.flatMap((entry) => sendingTimes(entry, head.state))
+  const owed = head.outbox.filter((entry) => !isHeldBack(head, entry))
+  const times = owed.flatMap((entry) => sendingTimes(entry, head.state))
   if (head.state === 'running') {
     times.push(now + RECONCILE_MS)
     const { deadline_at } = head
@@ -288,6 +307,11 @@ export function nextCheck(
     }
   }
   return times.length === 0 ? undefined : new Date(Math.min(...times)).toISOString()
+}
+
+/** What would let a run go on that waits for its slot: whoever gives it one sends that. */
+export function isHeldBack({ state, resting }: Pick<Head, 'state' | 'resting'>, { kind }: OutboxEntry): boolean {
+  return state === 'running' && resting?.wants_at !== undefined && (kind === 'send_token' || kind === 'answer_wait')
 }
 
 /** What an endpoint is owed of a run that lives, whoever wrote its event has asked for in time; or it is tried again then. */

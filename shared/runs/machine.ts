@@ -5,6 +5,10 @@ export interface MachineInput {
   readonly v: 1
   readonly tenant: string
   readonly run_id: string
+  /** Where releases are gradual: the one the run began with, */
+  readonly release?: string
+  /** and the version of each function that works for it (shared/runs/release.ts). */
+  readonly code?: Readonly<Record<string, string>>
 }
 
 export type ExecutionStatus = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED'
@@ -33,6 +37,14 @@ export interface ClearLimits {
   readonly crowded_since: number
 }
 
+/** Versions that were replaced before then, ms since 1970. */
+export interface ReplacedBefore {
+  /** Of whole machines: runs that wait for their start name one. */
+  readonly machines: number
+  /** Of their parts: an execution starts one as late as it comes there. */
+  readonly parts: number
+}
+
 /** Step Functions, or the local interpreter of the same text. Suite: test/conformance/machine/machine-suite.ts. */
 export interface Machine {
   /**
@@ -52,6 +64,8 @@ export interface Machine {
     readonly machine: string
     readonly name: string
     readonly input: MachineInput
+    /** The run's outbox owes this start until it is settled: the place may keep the execution after it has answered. */
+    readonly owed?: true
   }): Promise<'started' | 'exists'>
   describe(machine: string, name: string): Promise<Execution | undefined>
   /**
@@ -59,6 +73,10 @@ export interface Machine {
    * comes too late finds none, and makes it again. Answers how many it removed.
    */
   clear(limits: ClearLimits): Promise<number>
+  /** Removes versions of deployed machines that later deployments replaced. Answers how many; where none are made, 0. */
+  prune(before: ReplacedBefore): Promise<number>
+  /** New runs begin with the release before this one; 'nothing' = there is none, or this place has no releases. */
+  takeBack(because: string): Promise<'taken_back' | 'nothing'>
   /** With its parts, executions `<name>-<k>`. */
   stop(machine: string, name: string, cause: string): Promise<void>
   /** 'gone' = already used, expired or unknown: counts as done. */
@@ -78,4 +96,13 @@ export function machinesToClear<T extends { readonly used_at: number }>(
   return machines
     .toSorted((a, b) => a.used_at - b.used_at)
     .filter(({ used_at }, i) => used_at < unused_since || (i < tooMany && used_at < crowded_since))
+}
+
+/** Those that another one replaced before then; the newest was not replaced. `made_at`: ms since 1970. */
+export function versionsToPrune<T extends { readonly made_at: number }>(
+  versions: readonly T[],
+  before: number,
+): readonly T[] {
+  const byAge = versions.toSorted((a, b) => a.made_at - b.made_at)
+  return byAge.filter((_, i) => (byAge[i + 1]?.made_at ?? Number.POSITIVE_INFINITY) < before)
 }

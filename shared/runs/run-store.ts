@@ -5,8 +5,12 @@ import type { Json } from '../text/json.ts'
 import type { Amount, Spent } from './budget.ts'
 import type { Caps } from './caps.ts'
 import type { DeadWebhooks } from './dead-webhook.ts'
+import type { RunMarks } from './erasure.ts'
 import type { NewEvent, RunEvent } from './event.ts'
-import type { Head, HeadApproval, HeadModule, OutboxEntry, RestartMode, RunState } from './head.ts'
+import type { FactsIndex } from './facts-index.ts'
+import type { Head, HeadApproval, HeadModule, OutboxEntry, Rest, RestartMode, RunState } from './head.ts'
+import type { KeyQueue, KeyQueueName, RunTurn } from './key-queue.ts'
+import type { ChangedLabels, Labels, RunNote } from './labels.ts'
 import type {
   ApprovalItem,
   ArtifactItem,
@@ -81,6 +85,10 @@ export interface Meta extends RunKey {
   readonly children?: Readonly<Record<string, ChildDocument>>
   readonly options: { readonly max_parallel: number; readonly fail_fast: boolean; readonly deadline_sec: number }
   readonly blocks: number
+  /** It takes turns with the runs of one key. */
+  readonly turn?: RunTurn
+  /** Seconds by which it stands in queues as if it had been started earlier; absent = 0. */
+  readonly priority?: number
   readonly parent?: ParentLink
   /** The run this one goes on from. */
   readonly continues?: string
@@ -95,6 +103,8 @@ export interface Meta extends RunKey {
   }
   /** The run whose goal it tries again, since that one ended PARTIAL; the text says what was missing, and what to change. */
   readonly pivots?: { readonly run_id: string; readonly feedback_ref: string }
+  /** The run whose end or event fired the trigger that started it, and how many firings in a row led here. */
+  readonly follows?: { readonly run_id: string; readonly depth: number }
   /** The first run of its lineage; absent = it is no linked run. */
   readonly root?: string
   /** Absent = a DAG. A chain runs on a machine of its own; its document has no blocks (shared/research). */
@@ -103,8 +113,35 @@ export interface Meta extends RunKey {
   readonly goal?: RunGoal
   /** Of a research run: object ref of what was asked (shared/research/payloads/intent.ts). */
   readonly intent_ref?: string
+  /** It ran at another stage and was taken over from there when it had ended: its execution is nothing this stage knows of. */
+  readonly imported?: { readonly at: string; readonly by: string }
   /** Where the end of its hash chain will be written besides, as the settings were when it started; absent = nowhere. */
   readonly anchor?: 's3-object-lock'
+  /** At its start; HEAD has what was changed since. Absent = none. */
+  readonly labels?: Labels
+  /** Words of its outputs are searched for: they are listed when it has ended. */
+  readonly searched?: true
+}
+
+/** Everything that is kept of an ended run, of whichever store; task tokens and joins were its machine's. */
+export interface EndedRun {
+  readonly meta: Meta
+  readonly head: Head
+  readonly context: ContextItem
+  /** All of them. */
+  readonly events: readonly RunEvent[]
+  /** Of blocks and of items. */
+  readonly projections: readonly BlockProjection[]
+  readonly approvals: readonly ApprovalItem[]
+  readonly artifacts: readonly ArtifactItem[]
+  readonly notes: readonly RunNote[]
+  /** It is listed under. */
+  readonly words: readonly string[]
+}
+
+/** When nobody could answer a question any more: it was decided, or the run ended. */
+export function closingTime({ head, events }: Pick<EndedRun, 'head' | 'events'>, id: string): string {
+  return head.approvals[id]?.decided_at ?? events.at(-1)?.at ?? head.deadline_at
 }
 
 export interface NewRun {
@@ -123,6 +160,8 @@ export interface NewRun {
   readonly stored_bytes?: number
   /** It waits for a slot among the active runs and owes no start yet. */
   readonly queued?: true
+  /** Words of its inputs, which it is found by. */
+  readonly words?: readonly string[]
 }
 
 export interface RunFilter {
@@ -133,6 +172,13 @@ export interface RunFilter {
   readonly limit: number
   /** Opaque: the `next` of the page before. */
   readonly after?: string
+}
+
+export interface RunPage {
+  readonly runs: readonly (Meta & { readonly head: Head })[]
+  /** Of the page: what is stored of them cannot be read. They keep nobody from the others. */
+  readonly damaged?: readonly DamagedRun[]
+  readonly next?: string
 }
 
 /** A run whose items are there and are not what was written. */
@@ -151,7 +197,7 @@ export const DAMAGED_FIX =
  * transaction. Reads are consistent. Protocol: docs/architecture.md; faults: docs/faults.md; suite:
  * test/conformance/run-store-suite.ts. A third place writes RunLog first: the rest stands beside what it keeps.
  */
-export interface RunStore extends RunLog, RunItems, TenantItems {}
+export interface RunStore extends RunLog, RunItems, RunMarks, TenantItems {}
 
 /** The durable core: a run's HEAD, META and events, and the one write that moves it. */
 interface RunLog {
@@ -164,6 +210,8 @@ interface RunLog {
   readonly in_order?: true
   /** Events with seq > since, ascending, at most `limit`. */
   events(run: RunKey, since: number, limit: number): Promise<readonly RunEvent[]>
+  /** Takes an ended run of another store as it is; false: a run of that id is there, which stays. It owes nothing here, and nobody looks at it. */
+  adopt(run: EndedRun): Promise<boolean>
   /** How far the hash chain is closed: seq of its last event, and the hash there. All of it once an ended run is at rest. */
   sealed(run: RunKey): Promise<{ readonly seq: number; readonly hash: string } | undefined>
 }
@@ -235,12 +283,22 @@ interface RunItems {
   putContext(run: RunKey, item: ContextItem, if_version: number): Promise<boolean>
   putArtifact(run: RunKey, item: ArtifactItem): Promise<void>
   artifacts(run: RunKey): Promise<readonly ArtifactItem[]>
+  /**
+   * Puts these labels in the place of those HEAD has, also of a run that has ended, only while theirs is the version before
+   * (none: 1 is the first); false: it is not, or there is no such run.
+   */
+  putLabels(run: RunKey, labels: ChangedLabels): Promise<boolean>
+  /** Once an id, whoever repeats it. */
+  putNote(run: RunKey, note: RunNote): Promise<void>
+  /** Oldest first. */
+  notes(run: RunKey): Promise<readonly RunNote[]>
 }
 
 /** What a tenant's runs share: lists and inboxes, results kept for others, slots, queues and counts. */
 interface TenantItems
   extends Leases,
     RunQueue,
+    KeyQueues,
     StartHolds,
     RequestRate,
     StoredBytes,
@@ -249,18 +307,17 @@ interface TenantItems
     Lineages,
     GoalAttempts,
     Inbox,
+    FactsIndex,
     DeadWebhooks {
   /** Newest created_at first, then greater run_id; a `next` that `list` did not give: Fault InvalidInput bad_cursor. */
-  list(
-    tenant: string,
-    filter: RunFilter,
-  ): Promise<{
-    readonly runs: readonly (Meta & { readonly head: Head })[]
-    /** Of the page: what is stored of them cannot be read. They keep nobody from the others. */
-    readonly damaged?: readonly DamagedRun[]
-    readonly next?: string
-  }>
-  /** Runs whose check_at has come, oldest first. */
+  list(tenant: string, filter: RunFilter): Promise<RunPage>
+  /** META and HEAD of runs, in the order given; those that are gone are left out. */
+  summaries(tenant: string, run_ids: readonly string[]): Promise<Pick<RunPage, 'runs' | 'damaged'>>
+  /** Lists a run under further words; it is under none twice. */
+  addWords(run: RunKey, words: readonly string[]): Promise<void>
+  /** Every word it is listed under, in order. */
+  words(run: RunKey): Promise<readonly string[]>
+  /** Runs whose check_at, or that of their mark, has come: oldest first. */
   due(at: string, limit: number): Promise<readonly RunKey[]>
   /** The newest kept result of this definition and inputs, of whichever run of the tenant: the one of the latest `at`. */
   cached(tenant: string, block_hash: string, inputs_hash: string): Promise<CachedResult | undefined>
@@ -360,6 +417,8 @@ export interface Append {
   readonly stored_bytes?: number
   /** Also requires that other lanes stand exactly there (null = absent), else it is refused as `already`. */
   readonly while?: readonly LaneStands[]
+  /** The run gives its slot back, comes back to one, or wants one, in the same update (docs/adr/0101). */
+  readonly rest?: RestChange
   readonly state?: RunState
   readonly deadline_at?: string
   /** Looked at by then at the latest: of this time and the one in HEAD the earlier stays; only `moveCheck` moves it on. */
@@ -367,6 +426,11 @@ export interface Append {
   readonly outbox?: readonly OutboxEntry[]
   /** Of an append that ends an attempt; no store keeps it. */
   readonly work?: AttemptWork
+  /**
+   * It records work that does nothing beyond its answer: whoever finds it missing does that again. A store that takes
+   * appends in order may answer before this one is on the disk; it is, before any later append without this is answered.
+   */
+  readonly repeatable?: true
   /** B#, written after HEAD (SQLite: in the same transaction) and before the append resolves; forward only. */
   readonly projection?: BlockProjection
 }
@@ -379,10 +443,20 @@ export interface ApprovalChange {
 }
 
 /**
+ * Moves where a run rests, if that is exactly `was` (null = it does not). One begins to rest only while nothing of it is in
+ * `running`. Whoever ends a rest (`set` null) holds the run's lease already.
+ */
+export interface RestChange {
+  readonly was: Rest | null
+  readonly set: Rest | null
+}
+
+/**
  * Why nothing was written; when several hold, the first in this order is told. `unknown_run`: there is no HEAD.
  * `terminal`: the run has ended, whatever the step (also a repeat of one that was taken). `already`: the lane guard
  * failed, this step was taken, perhaps by this very writer; go on with what is recorded. `items_failed`: more items of
- * the block have failed than `most_failed`. `approval`: its status is not `was`. `full`: `running` is at its limit. `budget`: the estimate does not fit under a cap of the
+ * the block have failed than `most_failed`. `approval`: its status is not `was`. `resting`: the run holds no slot, so nothing starts, or its
+ * rest is not as `rest` says. `full`: `running` is at its limit. `budget`: the estimate does not fit under a cap of the
  * run; `share`: under what the items of its block have left.
  */
 export type Appended =
@@ -395,6 +469,7 @@ export type Appended =
         | 'items_failed'
         | 'full'
         | 'approval'
+        | 'resting'
         | 'budget'
         | 'share'
         | 'unknown_run'
@@ -462,24 +537,24 @@ export const MAX_LEASES = 1_000
 
 /**
  * Counted permissions that survive crashes: a map of holders and the ends of their leases, at most 1,000 a pool
- * (docs/adr/0030). The store never judges an end: whoever finds the pool full drops those that
- * are over, when it knows that their holder is gone.
+ * (docs/adr/0030; how AWS keeps a large one is docs/adr/0086). The store never judges an end: whoever finds the pool full
+ * drops those that are over, when it knows that their holder is gone.
  */
 export interface Leases {
   /**
-   * ONE conditional write: true when the holder has a lease to that end now, because it had one or fewer than `cap` (at
-   * most MAX_LEASES) are held.
+   * True when the holder has a lease to that end now, because it had one or fewer than `cap` (at most MAX_LEASES) are
+   * held: counting and taking are one conditional write.
    */
   takeLease(pool: LeasePool, holder: string, until: string, cap: number): Promise<boolean>
   /** Holder -> end, ISO time. */
   leases(pool: LeasePool): Promise<Readonly<Record<string, string>>>
-  /** In one write; who has none gets none, and a later end stays. */
+  /** Who has none gets none, and a later end stays. One that dies in the middle has extended some. */
   extendLeases(pool: LeasePool, holders: readonly string[], until: string): Promise<void>
-  /** With `until` only while its end is still that; repeating it is safe. */
+  /** With `until` only one that ends by then: who has taken it anew since keeps it. Repeating it is safe. */
   dropLease(pool: LeasePool, holder: string, until?: string): Promise<void>
 }
 
-/** The leases of a tenant's active runs; holders are run ids (docs/adr/0030). */
+/** The leases of a tenant's active runs; holders are run ids (docs/adr/0030). A run that rests has none (docs/adr/0101). */
 export function runsPool(tenant: string): LeasePool {
   return { tenant, name: 'runs' }
 }
@@ -492,12 +567,12 @@ export function slotUntil(now: number): string {
   return new Date(now + PLACE_MS).toISOString()
 }
 
-/** A run that waits for a slot among the active ones; `at` ISO time, its rank. */
+/** A run that waits for a slot among the active ones, its first or one to go on with; `at` ISO time, its rank (`slotRank`). */
 export interface QueuedRun extends RunKey {
   readonly at: string
 }
 
-/** Runs that were started over the cap with `safety.queue: true`: they exist, and wait for a lease. */
+/** Runs that were started over the cap with `safety.queue: true`, or rested: they exist, and wait for a lease. */
 export interface RunQueue {
   enqueue(queued: QueuedRun): Promise<void>
   /** Oldest first. */
@@ -511,6 +586,23 @@ export interface RunQueue {
     run: RunKey,
     release: { readonly at: string; readonly deadline_at: string; readonly check_at: string },
   ): Promise<boolean>
+  /**
+   * ONE conditional write on HEAD, as an append's `rest` and nothing else; with `deadline_at` that too. false when the run
+   * does not stand so (any more), has ended, or is at work and may not rest.
+   */
+  moveRest(run: RunKey, rest: RestChange, deadline_at?: string): Promise<boolean>
+}
+
+/** A key's queue as it is stored; `version` undefined: none is. */
+export interface StoredKeyQueue extends KeyQueue {
+  readonly version: string | undefined
+}
+
+/** Runs of one key that take turns (docs/adr/0099). What may become of a queue says shared/runs/key-queue.ts. */
+export interface KeyQueues {
+  keyQueue(of: KeyQueueName): Promise<StoredKeyQueue>
+  /** ONE conditional write: only while the stored one has that version. One in which nobody stands is put away. */
+  putKeyQueue(of: KeyQueueName, queue: KeyQueue, version: string | undefined): Promise<boolean>
 }
 
 /** Nobody may start a run of the tenant until it is released; who said so, and when (ISO time). */

@@ -13,6 +13,8 @@ export const SafetySchema = z.strictObject({
   max_attempts: z.int().min(1).max(100).default(5),
   max_parallel: z.int().min(0).max(1_000).default(50),
   max_body_bytes: z.int().min(1_024).max(10_485_760).default(1_048_576),
+  /** The same of a request that puts entities, with their bodies, or triples. In base64 AWS Lambda takes no 5 MB. */
+  max_batch_bytes: z.int().min(1_024).max(10_485_760).default(4_194_304),
   /** Active runs of a tenant; children of a run are not counted. Over it a start is refused, or waits with `queue`. */
   max_runs: z.int().min(1).max(1_000).default(20),
   queue: z.boolean().default(false),
@@ -28,6 +30,8 @@ export const SafetySchema = z.strictObject({
   max_tenant_bytes: z.int().min(1_048_576).max(MOST_BYTES).optional(),
   /** Requests of one caller that start, change or check something. */
   max_requests_per_min: z.int().min(1).max(100_000).default(120),
+  /** The same of all callers of a tenant together; absent = only callers are counted. */
+  max_tenant_requests_per_min: z.int().min(1).max(1_000_000).optional(),
   /** Streams of events that are open at once: of a caller, and of all callers of a tenant together. */
   max_streams_per_caller: z.int().min(1).max(1_000).default(10),
   max_streams: z.int().min(1).max(1_000).default(100),
@@ -37,3 +41,11 @@ export const SafetySchema = z.strictObject({
   retention_days: z.int().min(1).max(3_650).default(90),
 })
 export type Safety = z.infer<typeof SafetySchema>
+
+/** Bytes the body of a request to a route may have. */
+export function mostBodyBytes(
+  { max_body_bytes, max_batch_bytes }: Pick<Safety, 'max_body_bytes' | 'max_batch_bytes'>,
+  route: { readonly takes_batches?: true } = {},
+): number {
+  return route.takes_batches === true ? Math.max(max_body_bytes, max_batch_bytes) : max_body_bytes
+}

@@ -1,5 +1,5 @@
 import { type BounceModule, bounceModules } from '../dag/bounce-modules.ts'
-import type { Block, Dag } from '../dag/dag.ts'
+import type { Block, Dag, OnConflict } from '../dag/dag.ts'
 import { waitWords } from './event-types.ts'
 import type { AskedAbout } from './head.ts'
 import { NO_TRY } from './retry.ts'
@@ -22,8 +22,30 @@ export interface Waiting {
   readonly kind?: Meta['kind'] | undefined
   /** Its completion is judged when its blocks have ended. */
   readonly judged?: boolean
-  /** Of a queued run: its place in the queue, from 1, and how many runs are active. */
-  readonly queue?: { readonly place: number; readonly active: number } | undefined
+  /** Of a run that waits for a slot: its place in the queue, from 1, and how many runs are active. */
+  readonly queue?:
+    | {
+        readonly place: number
+        readonly active: number
+        /** ISO time; absent = since its start. */
+        readonly since?: string
+      }
+    | undefined
+  /** Of a run that takes turns with others of its key. */
+  readonly turn?: ShownTurn | undefined
+}
+
+/** Where a live run stands among those of its key. */
+export interface ShownTurn {
+  /** As its document says; absent = all runs of the document take turns. */
+  readonly key?: string
+  readonly limit: number
+  readonly on_conflict: OnConflict
+  /** Runs of the key that go on. */
+  readonly running: readonly string[]
+  /** Of one whose turn has not come: its place among those that wait, from 1, and who goes before it, the nearest first. */
+  readonly place?: number
+  readonly behind?: readonly string[]
 }
 
 /**
@@ -32,7 +54,8 @@ export interface Waiting {
  */
 export function waitingWords(dag: Dag, fold: RunFold, waiting: Waiting): string | undefined {
   if (fold.state !== 'running') return undefined
-  if (fold.queued === true && waiting.queue !== undefined) return queueWords(fold, waiting.queue)
+  if (fold.queued === true && waiting.turn?.place !== undefined) return turnWords(fold, waiting.turn)
+  if (waiting.queue !== undefined) return queueWords(fold, waiting.queue)
   if (waiting.kind === 'research') return researchWords(fold, waiting.now)
   const asked = Object.values(fold.approvals)
     .filter(({ status }) => status === 'pending')
@@ -68,9 +91,19 @@ const ASKED: Readonly<Record<AskedAbout, string>> = {
   call: 'a word on a call of',
 }
 
-function queueWords({ started_at }: RunFold, { place, active }: NonNullable<Waiting['queue']>): string {
+function queueWords(
+  { started_at }: RunFold,
+  { place, active, since = started_at }: NonNullable<Waiting['queue']>,
+): string {
   const runs = active === 1 ? '1 run is active' : `${active} runs are active`
-  return `waiting for a place since ${started_at}: ${nth(place)} in the queue, ${runs}`
+  return `waiting for a place since ${since}: ${nth(place)} in the queue, ${runs}`
+}
+
+function turnWords({ started_at }: RunFold, { key, limit, running, place = 1, behind = [] }: ShownTurn): string {
+  const of = key === undefined ? 'its turn' : `its turn (${key})`
+  const before = behind.length === 0 ? '' : `, behind ${listed(behind)}`
+  const on = running.length === 0 ? '' : `, ${listed(running)} ${running.length === 1 ? 'goes' : 'go'} on`
+  return `waiting for ${of} since ${started_at}: ${nth(place)} in the queue${before}${on} (limit ${limit})`
 }
 
 /** `1st`, `2nd`, `3rd`, `4th`, `11th`, `21st`. */
@@ -263,7 +296,11 @@ function isWaitOpen({ state, wait }: BlockFold): boolean {
 }
 
 /** From outside, a bounce module is waited for as a whole: it may still send back what has ended. */
-function waitedFor(id: string, upstream: readonly string[], modules: readonly BounceModule[]): readonly string[] {
+export function waitedFor(
+  id: string,
+  upstream: readonly string[],
+  modules: readonly BounceModule[],
+): readonly string[] {
   const entered = modules.filter(
     ({ blocks }) => !blocks.includes(id) && blocks.some((other) => upstream.includes(other)),
   )

@@ -8,6 +8,7 @@ import { schemaIssues } from '../text/schema-issues.ts'
 import { lineFinder, locate, type Source } from '../text/source-position.ts'
 import { didYouMean, listed, suggest } from '../text/wording.ts'
 import { readYaml } from '../text/yaml.ts'
+import { MOST_ENDPOINTS } from '../webhooks/settings.ts'
 import { FileSettingsSchema, type Settings, SettingsSchema } from './settings.ts'
 
 /**
@@ -21,7 +22,12 @@ export function parseSettings(text: string, file: string, project?: ProjectGates
   const parsed = FileSettingsSchema.safeParse(source.value)
   const shape = parsed.success ? [] : schemaIssues(parsed.error, FileSettingsSchema, source.value)
   const whole = parsed.success
-    ? [...taskSettingsIssues(parsed.data, project), ...tenantIssues(parsed.data), ...priceIssues(parsed.data)]
+    ? [
+        ...taskSettingsIssues(parsed.data, project),
+        ...tenantIssues(parsed.data),
+        ...priceIssues(parsed.data),
+        ...endpointIssues(parsed.data),
+      ]
     : []
   const issues = [...shape, ...providerReferenceIssues(source.value), ...whole]
   if (parsed.success && issues.length === 0) return parsed.data
@@ -139,13 +145,24 @@ function memberOf(value: unknown, key: string): unknown {
 }
 
 /** Who is put into a tenant by the settings, and which tenants there are. */
-type Placing = Pick<Settings, 'tenants' | 'slack' | 'webhooks' | 'iam_tenants'>
+type Placing = Pick<Settings, 'tenants' | 'slack' | 'webhooks' | 'buses' | 'triggers' | 'spending' | 'iam_tenants'>
 
 /** Names of tenants that are not in the list of them, by where they stand. */
-export function tenantIssues({ tenants, slack, webhooks, iam_tenants = {} }: Placing): readonly Issue[] {
+export function tenantIssues({
+  tenants,
+  slack,
+  webhooks,
+  buses,
+  triggers,
+  spending,
+  iam_tenants = {},
+}: Placing): readonly Issue[] {
   const named = [
     ...(slack === undefined ? [] : [['slack.tenant', slack.tenant] as const]),
     ...webhooks.map(({ tenant }, i) => [`webhooks.${i}.tenant`, tenant] as const),
+    ...buses.map(({ tenant }, i) => [`buses.${i}.tenant`, tenant] as const),
+    ['triggers.tenant', triggers.tenant] as const,
+    ...spending.flatMap(({ tenant }, i) => (tenant === undefined ? [] : [[`spending.${i}.tenant`, tenant] as const])),
     ...Object.entries(iam_tenants).map(([role, tenant]) => [`auth.tenants.${role}`, tenant] as const),
   ]
   return named
@@ -157,4 +174,18 @@ function refusedTenant(path: string, seen: string, tenants: readonly string[]): 
   const hint = didYouMean(suggest(seen, tenants))
   const message = `"${seen}" is not in the list of tenants; allowed: ${listed(tenants)}, or add it to that list`
   return { path, message, ...(hint === undefined ? {} : { hint }) }
+}
+
+/** Webhooks and buses are told by one list of what a run owes: a name stands for one of them. */
+function endpointIssues({ webhooks, buses }: Pick<Settings, 'webhooks' | 'buses'>): readonly Issue[] {
+  const hooks = new Set(webhooks.map(({ name }) => name))
+  const twice = buses.flatMap(({ name }, i) =>
+    hooks.has(name)
+      ? [{ path: `buses.${i}.name`, message: 'a webhook has this name too; give the bus another one' }]
+      : [],
+  )
+  const all = webhooks.length + buses.length
+  if (all <= MOST_ENDPOINTS) return twice
+  const message = `with webhooks there are ${all}; allowed: ${MOST_ENDPOINTS} together. Put events on one bus, and let its rules hand them out`
+  return [...twice, { path: 'buses', message }]
 }

@@ -4,12 +4,15 @@ import { type Principal, principalName } from '../auth/principal.ts'
 import { AuthSettingsSchema, TenantSchema, TenantsSchema } from '../auth/settings.ts'
 import { PipelineSettingsSchema, TaskGateSettingsSchema } from '../dag/task-gate-settings.ts'
 import { HttpGateSettingsSchema, ShellGateSettingsSchema } from '../gates/settings.ts'
+import { GraphSettingsSchema } from '../graph/settings.ts'
 import { PriceSettingsSchema } from '../providers/model-prices.ts'
 import { AgentSettingsSchema, ProviderSettingsSchema } from '../providers/settings.ts'
 import { ResearchSettingsSchema } from '../research/settings.ts'
+import { LabelsSchema } from '../runs/labels-schema.ts'
 import { SafetySchema } from '../runs/safety-settings.ts'
 import { ServicesSettingsSchema } from '../services/settings.ts'
 import { SlackSettingsSchema } from '../slack/settings.ts'
+import { SpendingSettingsSchema } from '../spending/settings.ts'
 import type { DescribedStep } from '../steps/described-step.ts'
 import {
   ContainersSettingsSchema,
@@ -19,7 +22,8 @@ import {
 import { ProgramsSettingsSchema, StepsSettingsSchema } from '../steps/settings.ts'
 import { TelemetrySettingsSchema } from '../telemetry/settings.ts'
 import { McpServersSettingsSchema } from '../tools/settings.ts'
-import { WebhookSettingsSchema } from '../webhooks/settings.ts'
+import { TriggerSettingsSchema } from '../triggers/settings.ts'
+import { BusSettingsSchema, WebhookSettingsSchema } from '../webhooks/settings.ts'
 
 /** sluice.yaml (docs/operate.md, "Settings"): everything optional, unknown keys refused. */
 const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/)
@@ -102,13 +106,23 @@ export const SettingsSchema = z.strictObject({
   slack: SlackSettingsSchema.optional(),
   /** Who is told of events over HTTP (docs/webhooks.md). */
   webhooks: WebhookSettingsSchema.default([]),
+  /** On which buses of EventBridge events are put (docs/webhooks.md, "EventBridge"); the local place writes them to files. */
+  buses: BusSettingsSchema.default([]),
+  /** Whose runs documents start by themselves, and by what webhooks are believed (docs/triggers.md). */
+  triggers: TriggerSettingsSchema.prefault({}),
   /** Of a deployment: which events of EventBridge are taken as events of outside (docs/operate.md, "Events"); absent = none. */
   events: EventSettingsSchema.optional(),
   /** Where spans of runs and of calls of models are sent (docs/observability.md). */
   telemetry: TelemetrySettingsSchema.optional(),
+  /** What is made of the knowledge graph when it is put (docs/research.md, "Mentions"). */
+  graph: GraphSettingsSchema.prefault({}),
   /** Who answers the stages of the research chain (docs/research.md). */
   research: ResearchSettingsSchema.prefault({}),
   safety: SafetySchema.prefault({}),
+  /** What calls of models may use in a day or a month (docs/limits-and-costs.md, "Spending"). */
+  spending: SpendingSettingsSchema.default([]),
+  /** Of every run that is started here, under those of its document and its start (docs/runs.md, "Labels"). */
+  labels: LabelsSchema.default({}),
   /** Of a deployment: where the ends of hash chains are written besides (docs/security.md). */
   audit: AuditSettingsSchema.prefault({}),
   /** Of a deployment: whether what models say is told while they say it (docs/agents.md); a local place always does. */
@@ -121,10 +135,14 @@ export const SettingsSchema = z.strictObject({
   iam_tenants: z.record(z.string(), TenantSchema).optional(),
   /** How many days a deployment keeps bodies (infra/aws/build-app.ts); in no file. */
   body_days: z.int().min(1).optional(),
+  /** Of a deployment: tags of the machines it makes (infra/aws/stage-settings.ts); in no file. */
+  tags: z.record(z.string(), z.string()).optional(),
   /** Of a deployment in mode `iam`: roles whose sessions are named after persons (infra/aws/stage-settings.ts); in no file. */
   iam_people: z.array(z.string()).optional(),
   /** Of a deployment: its steps, as they were deployed (infra/aws/deployed-steps.ts); in no file. */
   described_steps: z.record(z.string(), z.custom<DescribedStep>()).optional(),
+  /** Of which runs the ends are told to triggers: of all, or of those of these DAGs (infra/local/place.ts, infra/aws/deployed-dags.ts); absent = of none; in no file. */
+  told_ends: z.union([z.literal('all'), z.array(z.string())]).optional(),
   /** Of a local place: the folder of its sluice.yaml, below which its steps are; in no file. */
   project_dir: z.string().optional(),
   /** Of a local place without login: the one person there, as `user:NAME` (shared/settings/settings.ts); in no file. */
@@ -136,8 +154,10 @@ export const FileSettingsSchema = SettingsSchema.omit({
   iam_tenants: true,
   body_days: true,
   iam_people: true,
+  tags: true,
   project_dir: true,
   described_steps: true,
+  told_ends: true,
   local_person: true,
 })
 export type Settings = z.infer<typeof SettingsSchema>

@@ -4,7 +4,13 @@ import type { SlackClick } from './interaction.ts'
 import type { SignatureVerdict, SignedRequest } from './signature.ts'
 
 /** Methods of Slack's Web API that Sluice uses; the app's scopes (app-manifest.ts) are made for exactly these. */
-export type SlackMethod = 'auth.test' | 'chat.postMessage' | 'chat.update' | 'chat.postEphemeral' | 'views.open'
+export type SlackMethod =
+  | 'auth.test'
+  | 'chat.postMessage'
+  | 'chat.update'
+  | 'chat.delete'
+  | 'chat.postEphemeral'
+  | 'views.open'
 
 /** Slack as handlers see it: nobody else knows the token or the signing secrets. Absent = Slack is not configured. */
 export interface Slack {
@@ -17,7 +23,8 @@ export interface Slack {
   verify(request: SignedRequest, now: number): Promise<SignatureVerdict>
 }
 
-/** What slack-work is called for: a person's click that was acknowledged, or a run that owes notes to Slack. */
+/** What slack-work is called for: a person's click that was acknowledged, a run that owes notes to Slack, a message of a run that is erased. */
 export type SlackWork =
   | { readonly click: SlackClick; readonly tenant: string }
   | { readonly run: RunKey; readonly entry: string }
+  | { readonly erased: { readonly channel: string; readonly ts: string } }

@@ -54,12 +54,18 @@ function sentencesOf(block: string, says: RegExp): readonly string[] {
     const piece = block.slice(from, end).trim()
     const isWhole = (piece.match(SENTENCE_WORD) ?? []).length >= MIN_WORDS || /[。！？]/u.test(piece)
     if (end < block.length && piece.length < 200 && (!isWhole || goesOn(match[0], block.slice(end, end + 12)))) continue
+    if (end < block.length && match[0] === '.' && TITLE.test(piece.slice(-MOST_TITLE))) continue
     pieces.push(piece)
     from = end
   }
   const rest = block.slice(from).trim()
   return [...pieces, rest].filter((piece) => says.test(piece))
 }
+
+/** `According to Dr. Ruiz`: a full stop behind a title, which a name follows, ends nothing. */
+const TITLE =
+  /(?<![\p{L}\p{N}])(?:Dr|Drs|Mr|Mrs|Ms|Prof|Rev|Hon|Gen|Col|Capt|Cpt|Lt|Sgt|Maj|Adm|Gov|Sen|Pres|Fr|St|Ste|Mt)\.$/u
+const MOST_TITLE = 7
 
 /** `e.g. this`: a full stop before a small letter ends nothing. */
 function goesOn(end: string, next: string): boolean {

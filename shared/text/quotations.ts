@@ -12,7 +12,7 @@ interface Quotation {
  * letters is an apostrophe.
  */
 export function quotationsIn(text: string): readonly Quotation[] {
-  return [...text.matchAll(QUOTED)].map((match) => {
+  return [...text.matchAll(quotedPattern())].map((match) => {
     const [whole, ...inner] = match
     return { quote: inner.find((part) => part !== undefined) ?? '', at: match.index, end: match.index + whole.length }
   })
@@ -20,7 +20,7 @@ export function quotationsIn(text: string): readonly Quotation[] {
 
 /** What stands outside of them: a citation inside belongs to whom is quoted. */
 export function withoutQuotations(text: string): string {
-  return text.replace(QUOTED, ' ')
+  return text.replace(quotedPattern(), ' ')
 }
 
 /** Who cites in a text: a citation inside a quotation is that of whom is quoted. */
@@ -105,7 +105,13 @@ function pairPattern([open = '', close = '']: readonly string[]): string {
   return `(?<![\\p{L}\\p{N}])(?:${opens})(${inner})(?:${closes})(?![\\p{L}\\p{N}])`
 }
 
-const QUOTED = new RegExp(PAIRS.map((pair) => pairPattern([...pair])).join('|'), 'gu')
+/** Made when a text is looked at: most commands only load this file. */
+let quoted: RegExp | undefined
+
+function quotedPattern(): RegExp {
+  quoted ??= new RegExp(PAIRS.map((pair) => pairPattern([...pair])).join('|'), 'gu')
+  return quoted
+}
 
 /** Whether nothing stands around quotations but what says where they are from: `The report says:`, `and`. */
 export function isQuoteLeadIn(text: string): boolean {

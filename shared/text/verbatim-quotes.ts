@@ -15,39 +15,73 @@ type QuotePosition = {
 }
 
 /**
- * `misattributed`: not in the named source, but in this one. `frankenquote`: every part of it (of at least 12
- * characters) occurs, the whole nowhere.
+ * `cut`: it stands there, but only right behind what denies it (`not`, `it is not true that`, `failed to`), or without its
+ * condition (`if`, `unless`). `misattributed`: not in the named source, but in this one. `frankenquote`: every part of it (of at least 12 characters) occurs, the whole nowhere.
  */
 export type QuoteFinding =
-  | ({ readonly verdict: 'found' | 'misattributed' } & QuotePosition)
+  | ({ readonly verdict: 'found' | 'cut' | 'misattributed' } & QuotePosition)
   | { readonly verdict: 'frankenquote'; readonly parts: readonly QuotePosition[] }
   | { readonly verdict: 'not_found' }
 
 /**
- * Whether a quotation stands in a stored body word for word. Without `sourceId`
- * any body will do. undefined = under 12 characters, it does not count. At most nine walks over the bodies.
+ * Whether a quotation stands in a stored body word for word. Without `sourceId` any body will do. How it is set counts
+ * nothing: see quoteWords(), and its first letter may be a capital or none, its last mark another. undefined = under 12
+ * characters, it does not count. At most eight readings of it are looked for, each in one walk over the bodies.
  */
 export function checkQuote(index: QuoteIndex, quote: string, sourceId?: string): QuoteFinding | undefined {
   if (quote.length > MAX_CHARACTERS) return { verdict: 'not_found' }
-  const words = withoutMarks(quoteWords(bareQuotation(quote)))
-  if (lengthOf(words, 0, words.length) < MIN_CHARACTERS) return undefined
-  const wanted = Int32Array.from(words, ({ word }) => index.numbers.get(word) ?? UNKNOWN)
-  if (wanted.includes(UNKNOWN)) return { verdict: 'not_found' }
-  const places = index.bodies.flatMap((body) => wholeIn(body, wanted))
-  const own = places.find(({ source_id }) => sourceId === undefined || source_id === sourceId)
-  if (own !== undefined) return { verdict: 'found', ...own }
+  const [plain = [], ...others] = readingsOf(quote)
+  if (lengthOf(plain, 0, plain.length) < MIN_CHARACTERS) return undefined
+  const wanted = [plain, ...others]
+    .map((words) => numbersOf(index, words))
+    .filter((numbers) => !numbers.includes(UNKNOWN))
+  const places = wanted.flatMap((numbers) => index.bodies.flatMap((body) => wholeIn(body, numbers)))
+  const own = places.filter(({ source_id }) => sourceId === undefined || source_id === sourceId)
+  const found = own.find(({ denied }) => !denied) ?? own[0]
+  if (found !== undefined) return { verdict: found.denied ? 'cut' : 'found', ...positionIn(found) }
   const [other] = places
-  if (other !== undefined) return { verdict: 'misattributed', ...other }
-  const parts = partsOf(index.bodies, wanted, words)
+  if (other !== undefined) return { verdict: 'misattributed', ...positionIn(other) }
+  const [first] = wanted
+  const parts =
+    first === undefined || numbersOf(index, plain).includes(UNKNOWN) ? undefined : partsOf(index.bodies, first, plain)
   return parts === undefined ? { verdict: 'not_found' } : { verdict: 'frankenquote', parts }
 }
 
+function positionIn({ source_id, start, end }: QuotePosition): QuotePosition {
+  return { source_id, start, end }
+}
+
+/** A quotation as it may have been set: with another first letter, without its last mark, with a hyphen at a line's end. */
+function readingsOf(quote: string): readonly Words[] {
+  const bare = bareQuotation(quote)
+  const joined = withoutMarks(quoteWords(bare))
+  const written = HYPHEN_BREAK.test(bare) ? [joined, withoutMarks(quoteWords(bare, true))] : [joined]
+  const turned = written.flatMap((words) => [words, ...withOtherCase(words)])
+  return turned.flatMap((words) => [words, ...(LAST_MARK.test(words.at(-1)?.word ?? '') ? [words.slice(0, -1)] : [])])
+}
+
+/** A mark that a quotation ends with where its sentence goes on. `?` says something. */
+const LAST_MARK = /^[.,;:…]$/
+
+function withOtherCase(words: Words): readonly Words[] {
+  const [first, ...rest] = words
+  const [letter = ''] = first?.word ?? ''
+  const other = letter === letter.toUpperCase() ? letter.toLowerCase() : letter.toUpperCase()
+  if (first === undefined || other === letter || [...other].length !== 1) return []
+  return [[{ ...first, word: `${other}${first.word.slice(letter.length)}` }, ...rest]]
+}
+
+function numbersOf({ numbers }: QuoteIndex, words: Words): Int32Array {
+  return Int32Array.from(words, ({ word }) => numbers.get(word) ?? UNKNOWN)
+}
+
 /** Whether the words of a quotation stand there one after the other, however short it is. */
-export function isVerbatimIn({ bodies, numbers }: QuoteIndex, quote: string, sourceId?: string): boolean {
-  const words = withoutMarks(quoteWords(bareQuotation(quote.replace(/[.,;:!?…]+$/u, ''))))
-  const wanted = Int32Array.from(words, ({ word }) => numbers.get(word) ?? UNKNOWN)
-  const own = bodies.filter(({ source }) => sourceId === undefined || source.id === sourceId)
-  return wanted.length === 0 || (!wanted.includes(UNKNOWN) && own.some((body) => wholeIn(body, wanted).length > 0))
+export function isVerbatimIn(index: QuoteIndex, quote: string, sourceId?: string): boolean {
+  const own = index.bodies.filter(({ source }) => sourceId === undefined || source.id === sourceId)
+  return readingsOf(quote.replace(/[.,;:!?…]+$/u, '')).some((words) => {
+    const wanted = numbersOf(index, words)
+    return wanted.length === 0 || (!wanted.includes(UNKNOWN) && own.some((body) => wholeIn(body, wanted).length > 0))
+  })
 }
 
 const UNKNOWN = -1
@@ -67,10 +101,54 @@ function lengthOf(words: Words, from: number, to: number): number {
   return characters === 0 ? 0 : characters + part.length - 1
 }
 
-function wholeIn(body: IndexedBody, wanted: Int32Array): readonly QuotePosition[] {
-  const { at } = searchWords(body.words, wanted)
-  return at === undefined ? [] : [positionOf(body, at, at + wanted.length)]
+/** The first place that nothing denies, else the first. */
+function wholeIn(body: IndexedBody, wanted: Int32Array): readonly (QuotePosition & { readonly denied: boolean })[] {
+  let first: (QuotePosition & { readonly denied: boolean }) | undefined
+  let from = 0
+  for (let looks = 0; looks < MAX_PLACES; looks += 1) {
+    const { at } = searchWords(body.words.subarray(from), wanted)
+    if (at === undefined) break
+    const start = from + at
+    const { text } = body.source
+    const [begins, behind] = [body.starts[start] ?? 0, body.ends[start + wanted.length - 1] ?? 0]
+    const denied =
+      isDenied(text.slice(Math.max(0, begins - MOST_BEFORE), begins)) ||
+      CONDITION_BEHIND.test(text.slice(behind, behind + MOST_BEHIND))
+    const place = { ...positionOf(body, start, start + wanted.length), denied }
+    if (!denied) return [place]
+    first ??= place
+    from = start + 1
+  }
+  return first === undefined ? [] : [first]
 }
+
+/** Denied places of one quotation in one body that are passed over. */
+const MAX_PLACES = 20
+
+/** Whether the words right before say that what follows is not so, or that it holds under a condition. */
+function isDenied(before: string): boolean {
+  const last = before.split(/[.!?…;](?:["'”’)\]]{0,3})\s/u).at(-1) ?? ''
+  const plain = plainWords(last)
+  return DENIES.test(plain) || CONDITION.test(plain)
+}
+
+function plainWords(text: string): string {
+  return text
+    .replace(/[\u00ad\u200b-\u200f\u2060\ufeff]/gu, '')
+    .replace(/\s+/g, ' ')
+    .toLowerCase()
+    .replace(/n['’]t\b/g, ' not')
+}
+
+/** `If the river rises, ` before what then is, with nothing between that ends it. */
+const CONDITION = /^["'“‘«„(\s]*(?:if|unless|in case|provided that|assuming that)\s[^.!?…;]*,\s?["'“‘«„]?\s?$/u
+/** ` if the river rises` behind it. */
+const CONDITION_BEHIND = /^,?\s+(?:only\s+)?(?:if|unless|provided\s+that|in\s+case)\s/iu
+const MOST_BEHIND = 24
+
+const MOST_BEFORE = 120
+const DENIES =
+  /(?<![\p{L}\p{N}])(?:(?:fail(?:s|ed|ing)?|refuse[sd]?|refusing|decline[sd]?|declining|unable|unwilling|forbidden|failure|refusal|inability) to|if|unless|whether|(?:not|no|never|neither|nor|without|cannot|hardly)(?: (?:a|an|the|any|that|this))?|(?:(?:not|never) (?:true|right|correct|the case)|untrue|false|wrong|incorrect|no evidence|no proof|not proven|a myth|a hoax|a lie|denie[sd]|deny|disputed?|doubts?|doubted|refuted?|not say|never said|not said|never claimed|not claim|not believe|unproven)(?: (?:that|whether|if|the claim that|the idea that))?)[,:]?\s?["'“‘«„]?\s?$/u
 
 function positionOf({ source, starts, ends }: IndexedBody, from: number, to: number): QuotePosition {
   const start = utf8Length(source.text.slice(0, starts[from]))
@@ -152,25 +230,34 @@ export function indexQuoteSources(sources: readonly QuoteSource[]): QuoteIndex {
     if (known === numbers.size) numbers.set(word, known)
     return known
   }
-  return { bodies: sources.map((source) => indexBody(source, numberOf)), numbers }
+  // A word that a line's end cuts is read with its hyphen and without.
+  const bodies = sources.flatMap((source) => {
+    const joined = indexBody(source, false, numberOf)
+    return HYPHEN_BREAK.test(source.text) ? [joined, indexBody(source, true, numberOf)] : [joined]
+  })
+  return { bodies, numbers }
 }
 
 /**
- * The words of a text as quotes are compared: whitespace does not count, dashes and quote marks are one kind each.
- * A word is never cut: `5` is not in `15`, `1.5`, `-5`, `$5` or `5%`, `does` not in `doesn't`, `fatal` not in
- * `non-fatal`. Letters, case, digits, accents and invisible characters stay as they are.
+ * The words of a text as quotes are compared: whitespace does not count, dashes and quote marks are one kind each; nor do
+ * soft hyphens, characters of no width, ligatures, how an accent is encoded, and a hyphen at the end of a line (it is part
+ * of the word or not: `isKept`). A word is never cut: `5` is not in `15`, `1.5`, `-5`, `$5` or `5%`, `does` not in
+ * `doesn't`, `fatal` not in `non-fatal`. Letters, case, digits, accents and marks that reorder stay as they are.
  */
-function quoteWords(text: string): readonly { readonly word: string; readonly at: number; readonly end: number }[] {
+function quoteWords(
+  text: string,
+  isKept = false,
+): readonly { readonly word: string; readonly at: number; readonly end: number }[] {
   const words: { word: string; at: number; end: number }[] = []
-  eachWord(text, (word, at, end) => words.push({ word, at, end }))
+  eachWord(text, isKept, (word, at, end) => words.push({ word, at, end }))
   return words
 }
 
-function indexBody(source: QuoteSource, numberOf: (word: string) => number): IndexedBody {
+function indexBody(source: QuoteSource, isKept: boolean, numberOf: (word: string) => number): IndexedBody {
   const words: number[] = []
   const starts: number[] = []
   const ends: number[] = []
-  eachWord(source.text, (word, at, end) => {
+  eachWord(source.text, isKept, (word, at, end) => {
     words.push(numberOf(word))
     starts.push(at)
     ends.push(end)
@@ -179,22 +266,27 @@ function indexBody(source: QuoteSource, numberOf: (word: string) => number): Ind
 }
 
 /** No list of matches in between: a body may have a million words. */
-function eachWord(text: string, visit: (word: string, at: number, end: number) => void): void {
+function eachWord(text: string, isKept: boolean, visit: (word: string, at: number, end: number) => void): void {
   WORD.lastIndex = 0
   for (let match = WORD.exec(text); match !== null; match = WORD.exec(text)) {
-    visit(plain(match[0]), match.index, WORD.lastIndex)
+    const word = plain(match[0], isKept)
+    // Nothing but characters of no width.
+    if (word !== '') visit(word, match.index, WORD.lastIndex)
   }
 }
 
 const HYPHENS = '\\-\u2010\u2011\u2012\u2013\u2212'
 const SINGLE = "'\u2018\u2019\u201a\u201b\u2039\u203a\u2032\u00b4`"
 const LETTER = '[\\p{L}\\p{M}\\p{N}\\p{Cf}_]'
+const BREAK = '[^\\S\\n]{0,20}\\n[^\\S\\n]{0,20}(?=\\p{Ll})'
+/** A word that goes on in the next line: `exam-` and `ple`. */
+const HYPHEN_BREAK = new RegExp(`(?:(?<=\\p{L})[-\\u2010]|(?<=\\u00ad))${BREAK}`, 'u')
 /**
  * A number with its sign, currency and percent; a run of letters joined by single marks; dashes; any other character.
  * No two neighbours of the pattern share a character, so it is linear. The first branch only makes plain words fast.
  */
 const WORD = new RegExp(
-  `[A-Za-z]+(?=\\s)|(?:[${HYPHENS}+±]?\\p{Sc}?(?=\\p{N}))?${LETTER}+(?:[${HYPHENS}${SINGLE}.,:/@&]${LETTER}+)*[%‰\\p{Sc}]?|[${HYPHENS}\u2014\u2015]+|\`\`|(?<!')''(?!')|[^\\s]`,
+  `[A-Za-z]+(?=\\s)|(?:[${HYPHENS}+±]?\\p{Sc}?(?=\\p{N}))?${LETTER}+(?:(?:[${HYPHENS}${SINGLE}.,:/@&]|(?:(?<=\\p{L})[-\\u2010]|(?<=\\u00ad))${BREAK})${LETTER}+)*[%‰\\p{Sc}]?|[${HYPHENS}\u2014\u2015]+|\`\`|(?<!')''(?!')|[^\\s]`,
   'gu',
 )
 
@@ -203,13 +295,21 @@ const EVERY_HYPHEN = new RegExp(`[${HYPHENS}]`, 'gu')
 const EVERY_SINGLE = new RegExp(`[${SINGLE}]`, 'gu')
 const EVERY_DOUBLE = /[\u201c-\u201f\u00ab\u00bb\u2033\u301d-\u301f\uff02]/gu
 
-function plain(word: string): string {
-  if (ASCII_WORD.test(word)) return word
-  if (DASH_RUN.test(word)) return '-'
+function plain(written: string, isKept: boolean): string {
+  if (ASCII_WORD.test(written)) return written
+  if (DASH_RUN.test(written)) return '-'
   // Two single marks are how a double one is typed.
-  if (word === '``' || word === "''") return '"'
-  return word.replace(EVERY_HYPHEN, '-').replace(EVERY_SINGLE, "'").replace(EVERY_DOUBLE, '"')
+  if (written === '``' || written === "''") return '"'
+  const whole = written.replace(SOFT_BREAK, '').replace(BROKEN, isKept ? '-' : '')
+  const word = whole.replace(NO_WIDTH, '').replace(LIGATURE, (one) => one.normalize('NFKC'))
+  return word.normalize('NFC').replace(EVERY_HYPHEN, '-').replace(EVERY_SINGLE, "'").replace(EVERY_DOUBLE, '"')
 }
+
+const SOFT_BREAK = /\u00ad[^\S\n]*\n[^\S\n]*/gu
+const BROKEN = /[-\u2010][^\S\n]*\n[^\S\n]*/gu
+/** Soft hyphens, and characters nobody sees; marks that reorder are none of them. */
+const NO_WIDTH = /[\u00ad\u200b-\u200d\u2060\ufeff]/gu
+const LIGATURE = /[\ufb00-\ufb06]/gu
 
 /** Most words, and nothing to replace in them. */
 const ASCII_WORD = /^[A-Za-z0-9]+$/

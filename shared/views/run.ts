@@ -7,18 +7,19 @@ import { outputRef } from '../runs/fold-draft.ts'
 import { foldRun } from '../runs/fold-run.ts'
 import type { Head, ShownState } from '../runs/head.ts'
 import { runApiPaths } from '../runs/ids.ts'
+import { currentLabels, type Labels } from '../runs/labels.ts'
 import type { ApprovalFold, BlockFold, RunFold, StepFold } from '../runs/run-fold.ts'
 import { type Meta, type ParentLink, type RunLink, type RunRole, runRole } from '../runs/run-store.ts'
 import type { ApprovalItem, BlockState, RunChanges } from '../runs/run-store-items.ts'
 import { type AgentCounts, agentCounts } from '../runs/turns-and-calls.ts'
 import { shownPrice } from '../runs/usage-cost.ts'
-import { isWaiting, isWaitingForPeople, type Waiting, waitingWords } from '../runs/waiting.ts'
+import { isWaiting, isWaitingForPeople, type ShownTurn, type Waiting, waitingWords } from '../runs/waiting.ts'
 
 /** What GET run is made of; `events` are all events of the run, `approvals` what people were shown, if it was read. */
 interface RunParts {
   readonly meta: Meta
   readonly dag: Dag
-  readonly head: Pick<Head, 'deadline_at' | 'budget' | 'stored_bytes'>
+  readonly head: Pick<Head, 'budget' | 'deadline_at' | 'stored_bytes' | 'labels'>
   readonly events: readonly RunEvent[]
   /** What they fold to, if it is at hand. */
   readonly fold?: RunFold
@@ -31,8 +32,10 @@ interface RunParts {
   readonly max_attempts: number
   /** What a run may store. */
   readonly max_run_bytes: number
-  /** Of a run whose HEAD says that it is queued. */
+  /** Of a run whose HEAD says that it waits for a slot. */
   readonly queue?: Waiting['queue']
+  /** Of a live run that takes turns with others of its key. */
+  readonly turn?: ShownTurn | undefined
 }
 
 interface BlockAnswer {
@@ -92,7 +95,10 @@ export interface RunAnswer {
     readonly row?: RunFold['row']
     readonly goal?: RunFold['goal']
     readonly waiting_for?: string
+    readonly turn?: ShownTurn
+    readonly priority?: number
     readonly starter: string
+    readonly labels?: Labels
     readonly changes?: RunChanges
     readonly created_at: string
     readonly started_at?: string
@@ -145,6 +151,7 @@ interface Folded extends Omit<RunParts, 'events' | 'fold' | 'approvals' | 'linea
 function runAnswer({ meta, dag, head, fold, ...parts }: Folded): RunAnswer['run'] {
   const { run_id, dag_name, dag_hash, starter, created_at } = meta
   const { started_at, ended_at } = fold
+  const labels = currentLabels(meta, head)
   const { kind, options, goal } = meta
   const { max_parallel } = options
   const waiting = waitingWords(dag, fold, { ...parts, kind, max_parallel, judged: goal !== undefined })
@@ -154,10 +161,13 @@ function runAnswer({ meta, dag, head, fold, ...parts }: Folded): RunAnswer['run'
     dag_hash,
     role: runRole(meta),
     ...(meta.parent === undefined ? {} : { parent: meta.parent }),
-    state: stateOf(dag, fold),
+    state: parts.queue !== undefined && fold.state === 'running' ? 'pending' : stateOf(dag, fold),
     ...endOf(fold),
     ...(waiting === undefined ? {} : { waiting_for: waiting }),
+    ...(parts.turn === undefined ? {} : { turn: parts.turn }),
+    ...(meta.priority === undefined ? {} : { priority: meta.priority }),
     starter,
+    ...(Object.keys(labels).length === 0 ? {} : { labels }),
     created_at,
     ...(started_at === undefined ? {} : { started_at }),
     ...(ended_at === undefined ? {} : { ended_at }),
@@ -253,12 +263,14 @@ interface LineageView {
   /** The run whose goal it tries again, and the run that tries its own goal again. */
   readonly pivots?: string
   readonly pivoted_by?: string
+  /** The run whose end or event fired the trigger that started it. */
+  readonly follows?: string
   /** The linked run that comes after it: it was iterated, or tries its goal again by itself. */
   readonly next_run?: string
 }
 
 function viewLineage(
-  { run_id, continues, retry_of, root, iterates, pivots }: Meta,
+  { run_id, continues, retry_of, root, iterates, pivots, follows }: Meta,
   { next_run }: Pick<RunFold, 'next_run'>,
   lineage: readonly RunLink[],
 ): LineageView {
@@ -275,6 +287,7 @@ function viewLineage(
     ...(iterates === undefined ? {} : { iterates: iterates.run_id }),
     ...(pivots === undefined ? {} : { pivots: pivots.run_id }),
     ...(pivoted_by === undefined ? {} : { pivoted_by }),
+    ...(follows === undefined ? {} : { follows: follows.run_id }),
     ...(next_run === undefined ? {} : { next_run }),
   }
 }

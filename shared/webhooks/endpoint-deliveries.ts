@@ -1,14 +1,25 @@
 import type { EventType } from '../runs/event.ts'
 import { earlierTime, type Head, OUTBOX_GRACE_MS, type OutboxEntry } from '../runs/head.ts'
 import type { Meta, RunKey, RunStore } from '../runs/run-store.ts'
-import type { WebhookEndpoint } from './settings.ts'
+import type { Bus, Endpoint, WebhookEndpoint } from './settings.ts'
 
 /** How far an endpoint was told of a run: in HEAD's outbox from the run's first update until all is told. */
 export type EndpointEntry = Extract<OutboxEntry, { readonly kind: 'endpoint' }>
 
+/** Whoever is told of events, in the order in which they are told. */
+export function toldEndpoints({
+  webhooks,
+  buses,
+}: {
+  readonly webhooks: readonly WebhookEndpoint[]
+  readonly buses: readonly Bus[]
+}): readonly Endpoint[] {
+  return [...webhooks, ...buses]
+}
+
 /** What a new run owes: one entry an endpoint that wants to know of its DAG, whatever happens in it (docs/adr/0054). */
 export function endpointEntries(
-  endpoints: readonly WebhookEndpoint[],
+  endpoints: readonly Endpoint[],
   { tenant, dag_name, created_at: at }: Pick<Meta, 'tenant' | 'dag_name' | 'created_at'>,
 ): readonly EndpointEntry[] {
   return endpoints
@@ -27,7 +38,7 @@ export function isEndpointDue(
   return isOpen && (due_at === undefined || Date.parse(due_at) <= now)
 }
 
-export function wantsEvent({ events }: Pick<WebhookEndpoint, 'events'>, type: EventType): boolean {
+export function wantsEvent({ events }: Pick<Endpoint, 'events'>, type: EventType): boolean {
   return events === 'all' || events.includes(type)
 }
 
@@ -84,7 +95,7 @@ export function giveUpAt(at: string, failing_since: string, give_up_sec: number)
  */
 export function runsWithWebhookNudges(
   runs: RunStore,
-  endpoints: readonly WebhookEndpoint[],
+  endpoints: readonly Endpoint[],
   nudge: (run: RunKey) => Promise<void>,
 ): RunStore {
   if (endpoints.length === 0) return runs

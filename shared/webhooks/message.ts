@@ -1,7 +1,7 @@
 import type { RunEvent } from '../runs/event.ts'
 import type { Meta, RunKey } from '../runs/run-store.ts'
 import { redactForLog } from '../text/redact.ts'
-import type { WebhookEndpoint } from './settings.ts'
+import type { Endpoint } from './settings.ts'
 
 /** What is sent: `id` stays the same however often, `text` is the body byte for byte. */
 export interface WebhookMessage {
@@ -16,7 +16,7 @@ export interface WebhookMessage {
 export function webhookMessage(
   { tenant, run_id, dag_name }: Pick<Meta, 'tenant' | 'run_id' | 'dag_name'>,
   { seq, type, at, block_id, item, attempt, data }: RunEvent,
-  { name }: Pick<WebhookEndpoint, 'name'>,
+  { name }: Pick<Endpoint, 'name'>,
 ): WebhookMessage {
   const id = `${run_id}-${seq}-${name}`
   const of = {
@@ -41,7 +41,7 @@ export function readMessageId(
   return run_id === '' ? undefined : { run_id, seq: Number(seq), endpoint }
 }
 
-/** Work for send-webhooks: what one endpoint is owed of one run. */
+/** Work for send-webhooks, or for send-bus-events: what one endpoint is owed of one run. */
 export interface WebhookWork {
   readonly run: RunKey
   readonly endpoint: string

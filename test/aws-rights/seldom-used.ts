@@ -9,6 +9,7 @@ export const SELDOM_USED: Readonly<Record<string, readonly string[]>> = {
     '* tokens.put dynamodb:GetItem',
     '* graph dynamodb:GetItem',
     'clear-machines machine.clear dynamodb:GetItem',
+    '* spending.count dynamodb:GetItem',
   ],
   'An append looks back through the pages after a lost answer, and moves a tail of eight events into one: whom it meets is chance.':
     ['* runs dynamodb:Query', '* runs dynamodb:PutItem'],
@@ -25,11 +26,16 @@ export const SELDOM_USED: Readonly<Record<string, readonly string[]>> = {
     '* graph dynamodb:DeleteItem',
     'nl-classify graph dynamodb:Query',
   ],
+  'A question about a set is answered over a named thing: what is linked to it is looked up then.': [
+    'assess-sufficiency graph dynamodb:Query',
+    'synthesize-answer graph dynamodb:Query',
+  ],
+  'What a tenant stores is counted where a cap says how much; bodies that come with their entities are counted as others are.':
+    ['* runs.stored dynamodb:Query', '* runs.stored dynamodb:UpdateItem'],
   'The index is made anew when its form changes; bodies are kept once a day.': [
     'index-graph graph.list dynamodb:Query',
     'index-graph index.publish dynamodb:Query',
-    'index-graph objects.put s3:PutObject',
-    'index-graph outbox.graph lambda:InvokeFunction',
+    'index-graph objects s3:PutObject',
   ],
   'A decision that is taken over was made with a token: whether its maker may still decide is looked up, where a stage has tokens.':
     [
@@ -41,6 +47,10 @@ export const SELDOM_USED: Readonly<Record<string, readonly string[]>> = {
     ],
   'What is tried again is a deployed document: its machine is found by its alias.': [
     'retry-run machine.named states:DescribeStateMachineAlias',
+  ],
+  'Versions are looked at in one hour of the day, and removed a month after they were replaced.': [
+    'clear-machines machine.clear states:ListStateMachineVersions',
+    'clear-machines machine.clear states:DeleteStateMachineVersion',
   ],
   'An older release made the machine of an inline document differently.': [
     'start-run machine.ensure states:UpdateStateMachine',
@@ -62,6 +72,7 @@ export const SELDOM_USED: Readonly<Record<string, readonly string[]>> = {
     'open-child secrets.read secretsmanager:GetSecretValue',
     'open-step secrets.read secretsmanager:GetSecretValue',
     'open-wait secrets.read secretsmanager:GetSecretValue',
+    '* spending.count dynamodb:UpdateItem',
   ],
   'Containers run on no machine here: what stands for one reads and leaves its files past the door.': [
     '* exchange s3:GetObject',
@@ -76,7 +87,7 @@ export const SELDOM_USED: Readonly<Record<string, readonly string[]>> = {
   ],
   'A step that works for longer than its tests do says so; what it says that is too large for an event is kept.': [
     'report-step machine.beat states:SendTaskHeartbeat',
-    'report-step objects.put s3:PutObject',
+    'report-step objects s3:PutObject',
   ],
   'Bedrock’s stand-in is asked at an address of its own, past the door.': [
     '* models.ask bedrock:InvokeModel',
@@ -86,14 +97,53 @@ export const SELDOM_USED: Readonly<Record<string, readonly string[]>> = {
     '* webhooks.nudge lambda:InvokeFunction',
     '* telemetry.secrets secretsmanager:GetSecretValue',
   ],
+  'Starts look at what is spent where the settings have a cap: only start-run begins runs on the stage that has one.': [
+    '* spending.read dynamodb:GetItem',
+  ],
+  'Large pools of leases are shards, and all of them are read where some leases may lie away from home.': [
+    'stream-events runs.lease dynamodb:Query',
+  ],
+  'What was given up is put on its bus again as what is tried there is: with webhooks test.': [
+    'replay-webhook buses.put events:PutEvents',
+  ],
+  'Triggers are looked at each minute besides, and that look may come first.': [
+    'change-trigger outbox.fire lambda:InvokeFunction',
+    'receive-event outbox.fire lambda:InvokeFunction',
+  ],
   'So few runs begin alike that their list has no second page.': ['get-run runs.list dynamodb:PutItem'],
   'Something else did it before: a run was sent on, a join was answered, an end was seen.': [
-    'send-outbox objects.get s3:GetObject',
-    'sweep objects.get s3:GetObject',
+    'send-outbox objects s3:GetObject',
+    'sweep objects s3:GetObject',
     'close-module machine.answer states:SendTaskSuccess',
     'release-starts outbox.nudge lambda:InvokeFunction',
     'open-step outbox.nudge lambda:InvokeFunction',
     'run-block waits.forget dynamodb:DeleteItem',
     'verify-run runs dynamodb:BatchGetItem',
+    'send-outbox runs dynamodb:BatchGetItem',
   ],
+  'The bucket of this stage keeps one version of an object: test/integration/aws/erasure.test.ts erases from one that keeps all.':
+    [
+      'erase-run runs.count dynamodb:UpdateItem',
+      'erase-run outbox.mark lambda:InvokeFunction',
+      'sweep outbox.mark lambda:InvokeFunction',
+      'keep-or-erase objects s3:DeleteObjectVersion',
+      'keep-or-erase objects s3:PutObject',
+      'keep-or-erase graph.list dynamodb:Query',
+      'keep-or-erase graph dynamodb:BatchGetItem',
+      'keep-or-erase graph dynamodb:PutItem',
+      'keep-or-erase triggers dynamodb:GetItem',
+      'keep-or-erase triggers dynamodb:PutItem',
+      'keep-or-erase triggers dynamodb:Query',
+      'keep-or-erase outbox.slack lambda:InvokeFunction',
+    ],
+  'The stage that is copied has no triggers, and its graph is taken by an empty one: test/integration/stage-copy.test.ts has both.':
+    [
+      'export-stage runs dynamodb:BatchGetItem',
+      'export-stage graph dynamodb:BatchGetItem',
+      'export-stage graph.list dynamodb:Query',
+      'export-stage triggers dynamodb:GetItem',
+      'export-stage triggers dynamodb:Query',
+      'import-stage triggers dynamodb:GetItem',
+      'import-stage triggers dynamodb:PutItem',
+    ],
 }

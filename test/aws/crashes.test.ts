@@ -75,11 +75,11 @@ const CRASHES = [
   { name: 'run-block', first: 4, last: 17, dag: JOINS },
   { name: 'wait-join', first: 1, last: 3, dag: JOINS },
   { name: 'send-outbox', first: 2, last: 5, dag: SHORT },
-  { name: 'request-approval', first: 9, last: 22, dag: SHORT },
+  { name: 'request-approval', first: 9, last: 32, dag: SHORT },
   { name: 'decide-approval', first: 7, last: 17, dag: SHORT },
-  { name: 'settle', first: 3, last: 12, dag: SHORT },
+  { name: 'settle', first: 3, last: 16, dag: SHORT },
   { name: 'close-module', first: 2, last: 7, dag: LOOP },
-  { name: 'start-run', first: 1, last: 22, dag: SHORT },
+  { name: 'start-run', first: 1, last: 30, dag: SHORT },
 ]
 
 test('a function that dies after any answer of AWS: the run completes and nothing is done twice', async () => {

@@ -11,6 +11,7 @@ import {
 import type { Json } from '../../shared/text/json.ts'
 import { ACCOUNT, REGION } from '../emulators/aws-client.ts'
 import { startDynamodb } from '../emulators/dynamodb.ts'
+import { startEventBridge } from '../emulators/event-bridge.ts'
 import { type FunctionVersion, startLambda } from '../emulators/lambda.ts'
 import { type LockedBucket, startLockedBucket } from '../emulators/locked-bucket.ts'
 import { createNativeServices } from '../emulators/native-services.ts'
@@ -62,25 +63,41 @@ export async function deploy(
   const s3 = await startS3(String(one(templates, 'AWS::S3::Bucket', named).BucketName))
   const anchors = await startAnchors(templates, String(s3.config.endpoint))
   const secrets = await startSecrets(secretValues)
+  const eventBridge = await startEventBridge()
   const functions = new Map<string, Sandboxes>()
   const replaced: Sandboxes[] = []
   const emulated: Record<string, (event: unknown) => Promise<unknown>> = {}
   const versions: Record<string, FunctionVersion[]> = {}
-  const lambda = await startLambda({ functions: emulated, versions, asyncRetries: 2 })
-  const rights = traceRights(readPolicies(templates))
+  const configurations: Record<string, Json> = {}
+  const lambda = await startLambda({ functions: emulated, versions, configurations, asyncRetries: 2 })
+  const policies = readPolicies(templates)
+  const rights = traceRights(policies)
+  let released = policies
+  /** What a later deployment allows besides is allowed, and not traced: rights are counted against the first one's. */
+  const allows: typeof rights.allows = (principal, wish) => {
+    const isNew = policies.grants(principal, wish).length === 0 && released.grants(principal, wish).length > 0
+    return isNew || rights.allows(principal, wish)
+  }
   const [machine] = templates.all('AWS::StepFunctions::StateMachine')
   const machineRole = String(machine?.properties.RoleArn)
   const deliveries: Delivery[] = []
   const twice = new Set<string>()
-  const native = createNativeServices({ ...outside, allows: (wish) => rights.allows(machineRole, wish) })
+  const mostAtOnce = new Map<string, number>()
+  const throttled = { calls: 0 }
+  const native = createNativeServices({ ...outside, allows: (wish) => allows(machineRole, wish) })
   const states = await startStepFunctions({
     native: native.native,
     ...(time === undefined ? {} : { clock: time.clock }),
     async invoke(arn, payload) {
-      const isAllowed = rights.allows(machineRole, { action: 'lambda:InvokeFunction', resource: arn })
+      const isAllowed = allows(machineRole, { action: 'lambda:InvokeFunction', resource: arn })
       if (!isAllowed) throw new Error(`the machines' role may not invoke ${arn}`)
       const run_id = runOf(payload)
       deliveries.push({ arn, payload, run_id })
+      const name = arn.split(':')[6] ?? ''
+      if ((functions.get(name)?.underWay() ?? 0) >= (mostAtOnce.get(name) ?? Number.POSITIVE_INFINITY)) {
+        throttled.calls += 1
+        throw Object.assign(new Error('Rate Exceeded.'), { name: 'Lambda.TooManyRequestsException' })
+      }
       // Nobody waits for the second delivery: what it answers or throws is lost.
       if (twice.has(run_id)) lambda.invoke(arn, payload).catch(() => {})
       return lambda.invoke(arn, payload)
@@ -93,30 +110,42 @@ export async function deploy(
     lambda: lambda.aws.endpoint,
     secretsmanager: secrets.aws.endpoint,
     ssm: secrets.aws.endpoint,
+    events: eventBridge.aws.endpoint,
   }
-  const door = await startDoor(services, rights.allows)
-  /** Its code as it is now, under the next number; Lambda publishes nothing where nothing changed. */
-  const publish = ({ FunctionName, Description }: Deployed['properties']) => {
-    const name = String(FunctionName)
-    const before = versions[name] ?? []
+  const door = await startDoor(services, allows)
+  /** Numbers of versions, by the logical id each was published for: another code or setting is another id. */
+  const numbers = new Map<string, string>()
+  const numberVersions = (released: DeployedTemplates) => {
+    for (const { id, properties } of released.all('AWS::Lambda::Version')) {
+      if (numbers.has(id)) continue
+      const name = String(properties.FunctionName)
+      const before = versions[name] ?? []
+      const Version = String(before.length + 1)
+      versions[name] = [...before, { Version, Description: String(properties.Description ?? '') }]
+      numbers.set(id, Version)
+    }
+  }
+  const publish = ({ id, properties }: Deployed) => {
+    const name = String(properties.FunctionName)
     const latest = emulated[name]
-    if (before.at(-1)?.Description === Description || latest === undefined) return
-    const Version = String(before.length + 1)
-    versions[name] = [...before, { Version, Description: String(Description) }]
-    emulated[`${name}:${Version}`] = latest
+    const published = `${name}:${numbers.get(id)}`
+    if (latest !== undefined) emulated[published] ??= latest
   }
   /** The machines first, as CloudFormation does: aliases say the versions it published. */
   const release = async (released: DeployedTemplates, known: ReadonlySet<string>) => {
+    numberVersions(released)
     await putAliases(released, states.aws, await putMachines(released, states.aws, known))
     for (const resource of released.all('AWS::Lambda::Function')) {
-      const sandboxes = createSandboxes({ ...functionOf(released, resource, door.endpoint), time })
+      const template = functionOf(released, resource, door.endpoint, numbers)
+      const sandboxes = createSandboxes({ ...template, time })
       const name = String(resource.properties.FunctionName)
+      configurations[name] = { Environment: { Variables: template.own } }
       const before = functions.get(name)
       if (before !== undefined) replaced.push(before)
       functions.set(name, sandboxes)
       emulated[name] = (event) => sandboxes.invoke(event)
     }
-    for (const { properties } of released.all('AWS::Lambda::Version')) publish(properties)
+    for (const version of released.all('AWS::Lambda::Version')) publish(version)
   }
   await release(templates, new Set())
   const sandboxesOf = (arn: string) => {
@@ -134,14 +163,17 @@ export async function deploy(
     /** The bucket with Object Lock, where the stage has one. */
     anchors,
     lambda,
+    /** Versions that were published, by function name. */
+    versions,
     states,
     secrets,
+    eventBridge,
     /** By catalog name. */
     sandboxes: (name: string) => sandboxesOf(`sluice-dev-${name}`),
     functions,
     door,
     /** Whether a role may, as its policies in the templates say. */
-    allows: rights.allows,
+    allows,
     /** What roles refused. */
     denied: rights.denied,
     /** What machines had other services do, in order. */
@@ -150,11 +182,35 @@ export async function deploy(
     deliveries: deliveries as readonly Delivery[],
     /** Runs whose machines' calls arrive twice, at the same time. */
     twice,
+    /** Executions a function may have, by its name, as far as machines call it; and how many calls that refused. */
+    mostAtOnce,
+    throttled: throttled as Readonly<typeof throttled>,
     /**
      * Deploys another assembly over it: functions have its code, machines its texts as a further version. What was invoked
-     * before ends where it runs. Routes, roles, rules and data stay as they are: they are not what this can show.
+     * before ends where it runs. Routes, rules and data stay as they are: they are not what this can show.
      */
-    update: (next: string) => release(readTemplates(next, stacksIn(next)), new Set(machinesOf(templates))),
+    update(next: string) {
+      const later = readTemplates(next, stacksIn(next))
+      released = readPolicies(later)
+      return release(later, new Set(machinesOf(templates)))
+    },
+    /**
+     * Puts the functions of another cloud assembly beside those that are there: `isOther` says for each call which of the two
+     * works, whoever calls.
+     */
+    mix(other: string, isOther: () => boolean): void {
+      const beside = readTemplates(other, stacksIn(other))
+      for (const resource of beside.all('AWS::Lambda::Function')) {
+        const name = String(resource.properties.FunctionName)
+        const here = functions.get(name)
+        if (here === undefined) continue
+        const there = createSandboxes({ ...functionOf(beside, resource, door.endpoint, numbers), time })
+        replaced.push(there)
+        const both: Sandboxes = { ...here, invoke: (...call) => (isOther() ? there : here).invoke(...call) }
+        functions.set(name, both)
+        emulated[name] = (event) => both.invoke(event)
+      }
+    },
     /** Fails when a role refused anything but these. */
     async close(refusals: readonly string[] = []) {
       await schedule.close()
@@ -165,6 +221,7 @@ export async function deploy(
       await door.close()
       // A bench is no file of tests.
       if (process.env.VITEST !== undefined) rights.save()
+      await eventBridge.close()
       await secrets.close()
       await anchors?.close()
       await s3.close()
@@ -220,19 +277,32 @@ async function createTable(templates: DeployedTemplates, aws: ConstructorParamet
 }
 
 /** As the SDK's clients call them. */
-const SERVICES = ['DYNAMODB', 'S3', 'SFN', 'LAMBDA', 'SECRETS_MANAGER', 'SSM']
+const SERVICES = ['DYNAMODB', 'S3', 'SFN', 'LAMBDA', 'SECRETS_MANAGER', 'SSM', 'EVENTBRIDGE']
 
-function functionOf(templates: DeployedTemplates, { properties }: Deployed, endpoint: string) {
+function functionOf(
+  templates: DeployedTemplates,
+  { properties }: Deployed,
+  endpoint: string,
+  numbers: ReadonlyMap<string, string>,
+) {
   const { S3Key } = properties.Code as { readonly S3Key: string }
-  const { Variables } = properties.Environment as { readonly Variables: Readonly<Record<string, string>> }
+  const given = properties.Environment as { readonly Variables: Readonly<Record<string, string>> }
+  const own = Object.fromEntries(
+    Object.entries(given.Variables).map(([key, value]) => [
+      key,
+      value.replaceAll(/(\w+)\.Version\b/g, (_whole, id: string) => numbers.get(id) ?? ''),
+    ]),
+  )
   const name = String(properties.FunctionName)
   const [file, exported] = String(properties.Handler).split('.')
   if (exported !== 'handler') throw new Error(`the handler of ${name} is ${String(properties.Handler)}`)
   return {
     name,
+    /** As the template says, without what leads to the emulators. */
+    own,
     index: pathToFileURL(`${templates.asset(S3Key)}/${file}.mjs`).href,
     env: {
-      ...Variables,
+      ...own,
       ...Object.fromEntries(SERVICES.map((service) => [`AWS_ENDPOINT_URL_${service}`, endpoint])),
       AWS_REGION: REGION,
       AWS_ACCESS_KEY_ID: name,

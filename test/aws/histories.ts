@@ -3,7 +3,7 @@ export const INTRODUCTION = `<!-- Written by test/aws/histories.test.ts: \`npx v
 
 # Reading histories
 
-What somebody sees who has Step Functions and nothing of Sluice: the console's list of events of an execution, or \`aws stepfunctions get-execution-history --include-execution-data --execution-arn ARN\`. A run is the execution of its own id: in machine \`sluice-STAGE-NAME\` if its document was deployed, in \`sluice-STAGE-x-HASH\` if it came with the start, in \`sluice-STAGE-research\` if it is a question. A run that was cut into parts has \`RUN-1\`, \`RUN-2\` beside it.
+What somebody sees who has Step Functions and nothing of Sluice: the console's list of events of an execution, or \`aws stepfunctions get-execution-history --include-execution-data --execution-arn ARN\`. A run is the execution of its own id: in machine \`sluice-STAGE-NAME\` if its document was deployed, in \`sluice-STAGE-x-HASH\` if it came with the start, in \`sluice-STAGE-research\` if it is a question. A run that was cut into parts has \`RUN-1\`, \`RUN-2\` beside it; each part's input names the execution it belongs to, by which the console links the two.
 
 - A state has its block's id. Names with \`_\` are the machine's own: \`_retry_B\` waits before the next try, \`_approve_B\` and \`_ask_B\` wait for a person, \`_wait_B\` for other blocks, \`_items_B\` and \`_close_B\` begin and end lists and child runs, \`_settle\` and \`_end\` decide how the run ends.
 - The function a task calls is its log group: \`sluice-STAGE-run-block\` logs to \`/aws/lambda/sluice-STAGE-run-block\`.

@@ -5,7 +5,9 @@ import { targetOf } from '../emulators/http-service.ts'
 import type { Wish } from './iam-policy.ts'
 
 /** Endpoints by the name requests are signed for. */
-export type Services = Readonly<Record<'dynamodb' | 's3' | 'states' | 'lambda' | 'secretsmanager' | 'ssm', string>>
+export type Services = Readonly<
+  Record<'dynamodb' | 's3' | 'states' | 'lambda' | 'secretsmanager' | 'ssm' | 'events', string>
+>
 
 /**
  * One endpoint for all services: who calls (the access key is the function's name) must be allowed to do so by the
@@ -104,6 +106,16 @@ const WISHES: Readonly<Record<keyof Services, Read>> = {
     { action: 'secretsmanager:GetSecretValue', resource: JSON.parse(body.toString()).SecretId },
   ],
   ssm: (_request, body) => [{ action: 'ssm:GetParameter', resource: JSON.parse(body.toString()).Name }],
+  events(request, body) {
+    const { Entries } = JSON.parse(body.toString()) as {
+      readonly Entries: readonly { readonly EventBusName: string; readonly Source: string }[]
+    }
+    return Entries.map(({ EventBusName, Source }) => ({
+      action: `events:${targetOf(request)}`,
+      resource: EventBusName.startsWith('arn:') ? EventBusName : arn('events', `event-bus/${EventBusName}`),
+      source: Source,
+    }))
+  },
 }
 
 /** Of one item, of a batch, or of a query, whose first condition is that its partition is this one. */

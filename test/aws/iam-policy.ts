@@ -6,6 +6,8 @@ export interface Wish {
   readonly resource: string
   readonly leadingKeys?: readonly string[]
   readonly passedTo?: string
+  /** `source` of an event that is put on a bus. */
+  readonly source?: string
   /** The cluster whose task it is about. */
   readonly cluster?: string
 }
@@ -71,7 +73,7 @@ function grantedBy(who: string, { properties: { Policies = [] } }: Deployed): re
   )
 }
 
-function allows({ Effect, Action, Resource, Condition = {} }: Statement, wish: Wish): boolean {
+export function allows({ Effect, Action, Resource, Condition = {} }: Statement, wish: Wish): boolean {
   if (Effect !== 'Allow') throw new Error('a policy with Deny, which this reader does not know')
   return (
     listOf(Action).some((pattern) => fits(pattern, wish.action)) &&
@@ -83,15 +85,20 @@ function allows({ Effect, Action, Resource, Condition = {} }: Statement, wish: W
 }
 
 function holds(operator: string, key: string, values: readonly string[], wish: Wish): boolean {
-  if (operator === 'ForAllValues:StringEquals' && key === 'dynamodb:LeadingKeys') {
-    return (wish.leadingKeys ?? []).every((value) => values.includes(value))
-  }
-  if (operator === 'ForAllValues:StringLike' && key === 'dynamodb:LeadingKeys') {
-    return (wish.leadingKeys ?? []).every((value) => values.some((pattern) => fits(pattern, value)))
-  }
-  if (operator === 'StringEquals' && key === 'iam:PassedToService') return values.includes(wish.passedTo ?? '')
-  if (operator === 'ArnEquals' && key === 'ecs:cluster') return values.includes(wish.cluster ?? '')
-  throw new Error(`a policy with condition ${operator} ${key}, which this reader does not know`)
+  const condition = CONDITIONS[`${operator} ${key}`]
+  if (condition === undefined)
+    throw new Error(`a policy with condition ${operator} ${key}, which this reader does not know`)
+  return condition(values, wish)
+}
+
+const CONDITIONS: Readonly<Record<string, (values: readonly string[], wish: Wish) => boolean>> = {
+  'ForAllValues:StringEquals dynamodb:LeadingKeys': (values, { leadingKeys = [] }) =>
+    leadingKeys.every((value) => values.includes(value)),
+  'ForAllValues:StringLike dynamodb:LeadingKeys': (values, { leadingKeys = [] }) =>
+    leadingKeys.every((value) => values.some((pattern) => fits(pattern, value))),
+  'StringEquals iam:PassedToService': (values, { passedTo = '' }) => values.includes(passedTo),
+  'StringEquals events:source': (values, { source = '' }) => values.includes(source),
+  'ArnEquals ecs:cluster': (values, { cluster = '' }) => values.includes(cluster),
 }
 
 export function listOf(value: string | readonly string[]): readonly string[] {

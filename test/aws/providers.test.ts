@@ -48,6 +48,7 @@ beforeAll(async () => {
     `  few: { type: ollama, url: "${few.url}", max_concurrency: 2 }`,
     `  aws: { type: bedrock, region: us-east-1, endpoint: "${models.url}", models: ["${NOVA}"] }`,
     `  big: { type: openai-compatible, url: "${big.url}/v1", key: { secret: "${SECRET}" } }`,
+    'spending: [{ name: all, per: month, tokens: 10000000 }, { name: dear, per: month, tokens: 40, dag: dear }]',
     'prices: { "big/g-1": { input: 1000, output: 2000 } }',
     'research: { provider: own, model: "llama3:8b" }',
     'agents:',
@@ -224,6 +225,26 @@ test('of 50 blocks side by side never more than max_concurrency are asked at onc
   expect(few.asked).toHaveLength(50)
   expect(busy.most).toBeLessThanOrEqual(2)
 }, 240_000)
+
+test('calls of every run are in the counts of spending, a call over a cap is not made, and it may be raised', async () => {
+  const agent = { provider: 'big', model: 'g-1', prompt: 'Go', model_params: { max_tokens: 10 } }
+  const dag = { name: 'dear', blocks: [{ id: 'a', outputs, agent }] }
+  const events = await caller.until(await caller.start({ dag }), isEnd)
+  // 21 and 9 of the first; what the second may use does not fit.
+  expect(events.filter(({ type }) => type === 'spending:near')).toEqual([])
+  const second = await caller.until(await caller.start({ dag }), isEnd)
+  expect(second.find(({ type }) => type === 'block:failed')?.data).toMatchObject({ code: 'spending_reached' })
+  const raised = await caller.call('POST', '/api/spending/raise', { cap: 'dear', tokens: 21, reason: 'one more' })
+  expect(raised.json).toMatchObject({ cap: { name: 'dear', reached: false, tokens: { spent: 30, raised: 21 } } })
+  const third = await caller.until(await caller.start({ dag }), isEnd)
+  expect(third.at(-1)?.type).toBe('run:completed')
+  // Told by what it used: its estimate was less.
+  expect(third.map(({ type }) => type)).toContain('spending:near')
+  const shown = await caller.call('GET', '/api/spending')
+  expect(shown.json).toMatchObject({ caps: [{ name: 'all' }, { name: 'dear', tokens: { spent: 60, left: 1 } }] })
+  const [all] = (shown.json.caps ?? []) as readonly { readonly tokens: { readonly spent: number } }[]
+  expect(all?.tokens.spent).toBeGreaterThanOrEqual(60)
+})
 
 test('the key is read by run-block alone, and stands in no log, answer or template', async () => {
   await place.lambda.settled()

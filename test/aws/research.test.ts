@@ -43,8 +43,8 @@ const put = async (entities: readonly object[]) => {
   expect([status, text]).toEqual([200, expect.any(String)])
   return GRAPH_ROUTES['put-entities'].answer.parse(json).results
 }
-const found = async (q: string) => {
-  const { json } = await aws.caller.call('GET', `/api/graph/search?q=${encodeURIComponent(q)}`)
+const found = async (q: string, more = '') => {
+  const { json } = await aws.caller.call('GET', `/api/graph/search?q=${encodeURIComponent(q)}${more}`)
   return GRAPH_ROUTES['search-graph'].answer.parse(json).hits.map(({ entity_id }) => entity_id)
 }
 const ask = async (topic: string) => {
@@ -81,8 +81,13 @@ describe('the graph on AWS', () => {
     const { ref, sha256 } = (await body.json()) as { readonly ref: string; readonly sha256: string }
     expect((await aws.caller.call('GET', `/api/objects/${sha256}`)).text).toBe(text)
     const entity_id = idOf('article', 'fjords')
-    await put([{ entity_id, label: 'Fjords', objectstore_ref: ref }])
+    const sagas = { entity_id: idOf('article', 'sagas'), label: 'Sagas', body: 'Sagas were written in Iceland.' }
+    expect((await put([{ entity_id, label: 'Fjords', objectstore_ref: ref }, sagas])).every(({ ok }) => ok)).toBe(true)
     await expect.poll(() => found('glaciers'), { timeout: 30_000, interval: 500 }).toEqual([entity_id])
+    await expect.poll(() => found('iceland'), { timeout: 30_000, interval: 500 }).toEqual([sagas.entity_id])
+    const hash = createHash('sha256').update(sagas.body).digest('hex')
+    expect((await aws.caller.call('GET', `/api/objects/${hash}`)).text).toBe(sagas.body)
+    expect(await put([sagas])).toMatchObject([{ outcome: 'unchanged' }])
     expect((await aws.caller.call('DELETE', `/api/graph/entities/${entity_id}`)).json).toMatchObject({
       outcome: 'deleted',
     })
@@ -110,6 +115,7 @@ describe('the graph on AWS', () => {
 describe('the research chain on AWS', () => {
   test('answers a question from the graph, on its own machine, with the evidence and the steps', async () => {
     await expect.poll(() => found('capital of Norway'), { timeout: 30_000 }).toContain(idOf('country', 'norway'))
+    expect(await found('capital of Norway', '&ranking=linked')).toContain(idOf('city', 'oslo'))
     const answer = await ask('What is the capital of Norway?')
     expect(answer).toMatchObject({ state: 'completed', result: { synthesis: expect.stringContaining('Oslo') } })
     expect(answer.result?.evidence?.map(({ entity_id }) => entity_id)).toContain(idOf('country', 'norway'))
@@ -121,6 +127,13 @@ describe('the research chain on AWS', () => {
       .toMatchObject({ status: 'SUCCEEDED' })
     const loop = await aws.caller.call('GET', `/api/graph/entities/main.sluice.research.chain.loop.${answer.run_id}`)
     expect(JSON.stringify(loop.json)).toContain('"research.requested"')
+  })
+
+  test('counts all things of a type, and says of each answer what it is', async () => {
+    const answer = await ask('How many countries border Sweden?')
+    expect(answer.result?.synthesis).toMatch(/^2 countries: Finland \[\d+\], Norway \[\d+\]\./)
+    expect(answer.result).toMatchObject({ answers: 'yes' })
+    expect((await ask('Who composed the anthem of Norway?')).result).toMatchObject({ answers: 'no' })
   })
 
   test('answers a block of a DAG: a child on the machine of the chain', async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { onTransactions, openDatabase } from '../../infra/local/database.ts'
 import { openObjects } from '../../infra/local/folder-objects.ts'
-import { MOST_IN_ROW, openStoredObjects } from '../../infra/local/stored-objects.ts'
+import { MOST_IN_DATABASE, MOST_IN_ROW, openStoredObjects } from '../../infra/local/stored-objects.ts'
 import type { ObjectStore } from '../../shared/ports/objects.ts'
 import { objectStoreSuite } from './object-store-suite.ts'
 
@@ -73,7 +73,7 @@ objectStoreSuite('database, and a folder for what is large', async () => {
   }
 })
 
-test('a body of 880 bytes is a row, which keeps to its page; one more is a file', async () => {
+test('a body of 880 bytes is a row, which keeps to its page; up to 16 KiB it lies behind the others; one more is a file', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-objects-'))
   const db = openDatabase(folder)
   const store = openStoredObjects(db, openObjects(folder))
@@ -82,10 +82,40 @@ test('a body of 880 bytes is a row, which keeps to its page; one more is a file'
   const pages = db.prepare("SELECT count(*) AS n FROM dbstat WHERE name = 'objects' AND pagetype = 'overflow'").get()
   expect(pages).toEqual({ n: 0 })
   expect(existsSync(join(folder, tenant))).toBe(false)
-  const large = await store.put(tenant, Buffer.alloc(MOST_IN_ROW + 1, 'file'))
-  expect(db.prepare('SELECT count(*) AS n FROM objects').get()).toEqual({ n: 20 })
-  expect(statSync(join(folder, tenant, 'objects', large.sha256.slice(0, 2), large.sha256)).size).toBe(MOST_IN_ROW + 1)
-  expect(Buffer.from(await store.get(tenant, large.ref)).byteLength).toBe(MOST_IN_ROW + 1)
+  for (const bytes of [MOST_IN_ROW + 1, MOST_IN_DATABASE]) {
+    const long = await store.put(tenant, Buffer.alloc(bytes, 'long'))
+    expect(Buffer.from(await store.get(tenant, long.ref))).toEqual(Buffer.alloc(bytes, 'long'))
+  }
+  const counts = ['objects', 'long_objects', 'long_bodies'].map((table) =>
+    Number(db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n),
+  )
+  expect(counts).toEqual([20, 2, 2])
+  expect(existsSync(join(folder, tenant))).toBe(false)
+  const large = await store.put(tenant, Buffer.alloc(MOST_IN_DATABASE + 1, 'file'))
+  expect(statSync(join(folder, tenant, 'objects', large.sha256.slice(0, 2), large.sha256)).size).toBe(
+    MOST_IN_DATABASE + 1,
+  )
+  expect(Buffer.from(await store.get(tenant, large.ref)).byteLength).toBe(MOST_IN_DATABASE + 1)
+  db.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+test('a long body that is put again is stored once, mended where it was damaged, and its age restarts', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-objects-'))
+  const db = openDatabase(folder)
+  const store = openStoredObjects(db, openObjects(folder))
+  const body = Buffer.alloc(3_000, 'long')
+  const { ref } = await store.put('main', body)
+  db.exec("UPDATE long_objects SET written_at = 7; UPDATE long_bodies SET body = x'00'")
+  await expect(store.get('main', ref)).rejects.toMatchObject({ code: 'object_corrupt' })
+  for (let times = 0; times < 2; times += 1) await store.put('main', body)
+  expect(Buffer.from(await store.get('main', ref))).toEqual(body)
+  expect(db.prepare('SELECT count(*) AS n FROM long_bodies').get()).toEqual({ n: 1 })
+  expect(Number(db.prepare('SELECT written_at AS at FROM long_objects').get()?.at)).toBeGreaterThan(7)
+  expect(await store.has('other', ref.replace('main', 'other'))).toBe(false)
+  db.exec('DELETE FROM long_bodies')
+  await store.put('main', body)
+  expect(Buffer.from(await store.get('main', ref))).toEqual(body)
   db.close()
   rmSync(folder, { recursive: true, force: true })
 })

@@ -64,6 +64,32 @@ export function objectStoreSuite(name: string, open: () => Promise<OpenedObjectS
       expect(Date.now() - (await opened.age.read(ref))).toBeLessThan(60_000)
     })
 
+    test('an erased body is gone, whoever put it how often; it can be put again', async () => {
+      const { ref } = await put('forget me')
+      await put('forget me')
+      const { ref: other } = await put('remember me')
+      const after = Date.now() + 60_000
+      expect(await opened.store.erase('main', ref, after)).toBe(true)
+      await expect(opened.store.get('main', ref)).rejects.toMatchObject(missing)
+      expect([await opened.store.has('main', ref), await opened.store.has('main', other)]).toEqual([false, true])
+      expect(await opened.store.erase('main', ref, after)).toBe(true)
+      await put('forget me')
+      expect(Buffer.from(await opened.store.get('main', ref)).toString()).toBe('forget me')
+      await expect(opened.store.erase('other', ref, after)).rejects.toMatchObject(missing)
+    })
+
+    test('a body that was put since is not erased, also one that was there before', async () => {
+      const { ref } = await put('wanted')
+      const before = Date.now() - 60_000
+      expect(await opened.store.erase('main', ref, before)).toBe(false)
+      if (opened.age !== undefined) {
+        await opened.age.set(ref, before - 1_000)
+        await put('wanted')
+        expect(await opened.store.erase('main', ref, before)).toBe(false)
+      }
+      expect(Buffer.from(await opened.store.get('main', ref)).toString()).toBe('wanted')
+    })
+
     test('a body that was damaged is refused by name, and whole again once it is put again', async () => {
       const { ref } = await put('right')
       for (const wrong of ['rigth', 'righ', 'right!', '']) {

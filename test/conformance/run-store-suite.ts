@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { RunKey, RunStore } from '../../shared/runs/run-store.ts'
+import { searchTests } from './run-search-suite.ts'
+import { adoptTests } from './run-store-adopt-suite.ts'
 import { appendSuite } from './run-store-append-suite.ts'
 import { type DamageItem, damageTests } from './run-store-damage.ts'
+import { erasureTests } from './run-store-erasure-suite.ts'
 import {
   begun,
   ending,
@@ -49,6 +52,8 @@ export function runStoreSuite(name: string, open: () => Promise<OpenedRunStore>,
     describe('lists', () => listTests(store))
     describe('context and artifacts', { tags: heavy }, () => contextTests(store))
     inboxTests(store, heavy)
+    adoptTests(store, heavy)
+    searchTests(store, heavy)
     describe('damaged items', { tags: heavy }, () =>
       damageTests(() => ({
         ...opened,
@@ -61,6 +66,7 @@ export function runStoreSuite(name: string, open: () => Promise<OpenedRunStore>,
     languageTests(store, heavy)
     ledgerTests(store, heavy)
     tenantItemTests(store, heavy)
+    describe('holds and erasures', () => erasureTests(store))
     describe('tenants', () => tenantTests(store))
     describe('another process', () => reopenTests(() => opened))
     describe('model', { tags: heavy }, () => modelTests(open))

@@ -1,17 +1,22 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { QueuedRun, RunKey, RunStore } from '../../shared/runs/run-store.ts'
+import type { LeasePool, QueuedRun, RunKey, RunStore } from '../../shared/runs/run-store.ts'
 import { atMost, WHOLE } from '../how-much.ts'
 import { goalAttemptTests } from './run-store-attempts-suite.ts'
 import { ending, keyOf, newRun, time } from './run-store-fixture.ts'
+import { keyQueueTests } from './run-store-key-queue-suite.ts'
+import { restTests } from './run-store-rest-suite.ts'
 import { slackItemTests } from './run-store-slack-suite.ts'
 import { webhookItemTests } from './run-store-webhooks-suite.ts'
 
 type Store = () => RunStore
 
-/** What is a tenant's and not one run's: leases, the queue, the hold of starts, rates, noted requests, turns, lineages. */
+/** What is a tenant's and not one run's: leases, the queue, those of keys, the hold of starts, rates, noted requests, turns, lineages. */
 export function tenantItemTests(store: Store, heavy: string[]): void {
   describe('leases', () => leaseTests(store, heavy))
   describe('the queue', { tags: heavy }, () => queueTests(store))
+  keyQueueTests(store, heavy)
+  describe('rest', { tags: heavy }, () => restTests(store))
   describe('the hold of starts', { tags: heavy }, () => holdTests(store))
   describe('the request rate', () => rateTests(store, heavy))
   describe('stored bytes', { tags: heavy }, () => storedTests(store))
@@ -19,6 +24,39 @@ export function tenantItemTests(store: Store, heavy: string[]): void {
   goalAttemptTests(store, heavy)
   slackItemTests(store, heavy)
   webhookItemTests(store, heavy)
+}
+
+let pools = 0
+
+/** What is done with holders one after another; the cap is that of takings. */
+const leaseStep = fc.record({
+  what: fc.constantFrom('take', 'take', 'drop', 'extend'),
+  first: fc.nat(100),
+  count: fc.integer({ min: 1, max: 30 }),
+  cap: fc.constantFrom(0, 3, 20, 32, 33, 40, 70, 100),
+  ms: fc.nat(1_000),
+})
+type LeaseStep = typeof leaseStep extends fc.Arbitrary<infer T> ? T : never
+
+async function takeStep(store: RunStore, pool: LeasePool, held: Map<string, string>, step: LeaseStep): Promise<void> {
+  const until = time(step.ms)
+  const holders = Array.from({ length: step.count }, (_, i) => `run_${step.first + i}`)
+  const take = async (holder: string) => {
+    const fits = held.has(holder) || held.size < step.cap
+    expect(await store.takeLease(pool, holder, until, step.cap)).toBe(fits)
+    if (fits) held.set(holder, until)
+  }
+  const drop = async (holder: string) => {
+    await store.dropLease(pool, holder)
+    held.delete(holder)
+  }
+  if (step.what !== 'extend') {
+    for (const holder of holders) await (step.what === 'take' ? take(holder) : drop(holder))
+    return
+  }
+  await store.extendLeases(pool, holders, until)
+  const moved = holders.filter((holder) => (held.get(holder) ?? until) < until)
+  for (const holder of moved) held.set(holder, until)
 }
 
 const many = (n: number) => Array.from({ length: n }, (_, i) => `h${i}`)
@@ -114,6 +152,30 @@ function leaseTests(store: Store, tags: string[]): void {
     ])
     const expected = [...(staying ?? []).map((h) => [h, time(5)]), ...(coming ?? []).map((h) => [h, time(2)])]
     expect(await store().leases(RUNS)).toEqual(Object.fromEntries(expected))
+  })
+
+  test('a hundred and fifty at once with a cap of 100: exactly 100 have one', { tags }, async () => {
+    const all = many(150)
+    const taken = await Promise.all(all.map((holder) => store().takeLease(RUNS, holder, time(1), 100)))
+    const winners = all.filter((_, i) => taken[i])
+    expect(winners).toHaveLength(100)
+    expect(Object.keys(await store().leases(RUNS)).sort()).toEqual(winners.sort())
+    // Who is given back makes room wherever it lay.
+    await Promise.all(winners.map((holder) => store().dropLease(RUNS, holder)))
+    expect(await store().leases(RUNS)).toEqual({})
+  })
+
+  test('any sequence of takings under any caps, drops and extensions is that of one map', { tags }, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(leaseStep, { minLength: 20, maxLength: 120 }), async (steps) => {
+        pools += 1
+        const pool = { tenant: 'main', name: `provider/${pools}` }
+        const held = new Map<string, string>()
+        for (const step of steps) await takeStep(store(), pool, held, step)
+        expect(await store().leases(pool)).toEqual(Object.fromEntries(held))
+      }),
+      { numRuns: atMost(40, 8) },
+    )
   })
 
   test.runIf(WHOLE)('extends a thousand, which is the most a pool holds', { timeout: 60_000 }, async () => {

@@ -78,6 +78,9 @@ export function searchIndexSuite(name: string, open: () => Promise<OpenedSearchI
           entity('b', { snippet: 'the sea is dead, scrolls say' }),
         )
         expect(await found('"dead sea" scrolls')).toEqual(['a'])
+        // A question has them around what it names: who answers it need not say that.
+        expect(await found('Who found "dead sea" scrolls?')).toEqual(['a', 'b'])
+        expect((await found('what is a "dead sea"')).toSorted()).toEqual(['a', 'b'])
         expect((await found('dead sea scrolls')).toSorted()).toEqual(['a', 'b'])
       })
 
@@ -202,7 +205,7 @@ export function searchIndexSuite(name: string, open: () => Promise<OpenedSearchI
         entity('drone-11', { label: ' heron ' }),
         entity('drone', { label: 'Heron station' }),
       )
-      const ids = async (...asked: ['label' | 'alias' | 'suffix', string]) =>
+      const ids = async (...asked: ['label' | 'alias' | 'suffix' | 'written', string]) =>
         (await index.lookup('main', ...asked)).entity_ids
       expect(await ids('label', '  HERON')).toEqual([idOf('drone-1'), idOf('drone-11')])
       expect(await ids('label', 'old one')).toEqual([])
@@ -212,6 +215,37 @@ export function searchIndexSuite(name: string, open: () => Promise<OpenedSearchI
       expect(await ids('suffix', '11')).toEqual([])
       expect(await ids('suffix', idOf('drone'))).toEqual([idOf('drone')])
       expect(await ids('suffix', '')).toEqual([])
+      await put(entity('emma', { label: 'Emma (1932 film)' }))
+      expect(await ids('written', 'emma')).toEqual([idOf('emma')])
+    })
+
+    test('lookups by the words of a name: other marks, accents, no bracket; and what may be meant by a misspelt word', async () => {
+      await put(
+        entity('zone', { label: 'Zone-A' }),
+        entity('film', { label: 'Ed Wood (film)' }),
+        entity('lisp', { label: 'Lisp' }),
+        entity('quito', { label: 'Quito', aliases: ['Quitó San'], snippet: 'Its harbours are far.' }),
+      )
+      const written = async (text: string) => (await index.lookup('main', 'written', text)).entity_ids
+      expect(await written('zone a')).toEqual([idOf('zone')])
+      expect(await written('ZONE-A')).toEqual([idOf('zone')])
+      expect(await written('ed wood')).toEqual([idOf('film')])
+      expect(await written('Ed Wood, film')).toEqual([idOf('film')])
+      expect(await written('quito san')).toEqual([idOf('quito')])
+      expect(await written('zone')).toEqual([])
+      expect(await written('!')).toEqual([])
+      const misspelt = async (text: string) => (await index.spelling('main', text)).misspelt
+      expect(await misspelt('Is Qiuto, qiuto far from a harbour?')).toEqual([
+        { written: 'Qiuto', meant: ['quito'] },
+        { written: 'qiuto', meant: ['quito'] },
+      ])
+      expect(await misspelt('Where is Timbuktu?')).toEqual([])
+      // What asks is no name, however near one is.
+      expect(await misspelt('List each harbour')).toEqual([])
+      expect(await misspelt('Lisd')).toEqual([{ written: 'Lisd', meant: ['lisp'] }])
+      await opened.graph.delete('main', [idOf('quito')])
+      await opened.settle('main')
+      expect(await misspelt('Qiuto')).toEqual([])
     })
 
     test('diffusion finds what the seeds lead to, nearer first, in both directions', async () => {
@@ -230,6 +264,60 @@ export function searchIndexSuite(name: string, open: () => Promise<OpenedSearchI
       expect(none.hits).toEqual([])
       const bad = { seeds: [{ entity_id: idOf('a'), weight: 0 }], limit: 10 }
       await expect(index.diffuse('main', bad)).rejects.toMatchObject({ code: 'bad_search' })
+    })
+
+    test('a search that names something also finds what it and the best hits are linked to, as one ranking', async () => {
+      const text = (name: string, snippet: string, others: readonly string[] = []) =>
+        entity(name, { snippet, triples: others.map((other) => stated(name, 'ops.near', idOf(other))) })
+      await put(
+        text('harbour', 'the harbour freezes', ['pilot']),
+        text('pilot', 'somebody brings vessels in', ['school']),
+        text('school', 'where it is taught'),
+        text('lake', 'the lake freezes'),
+        text('far', 'nothing of it'),
+      )
+      const found = async (named?: readonly string[], filter?: EntityFilter) => {
+        const query = {
+          text: 'who knows the harbour or the lake',
+          limit: 5,
+          ...(named && { named }),
+          ...(filter && { filter }),
+        }
+        const { hits } = await index.search('main', query)
+        return hits.map(({ entity_id, linked }) => `${entity_id.split('.').at(-1)}${linked === true ? ' linked' : ''}`)
+      }
+      expect((await found()).toSorted()).toEqual(['harbour', 'lake'])
+      const named = await found([idOf('harbour'), idOf('none')])
+      expect(named[0]).toBe('harbour')
+      expect(named.toSorted()).toEqual(['harbour', 'lake', 'pilot linked', 'school linked'])
+      // Where nothing is named the best hits lead on alone.
+      expect(await found([])).toContain('pilot linked')
+      expect(await found([idOf('harbour')], { stated: { predicate: 'ops.near', object: idOf('school') } })).toEqual([
+        'pilot linked',
+      ])
+      const tooMany = { text: 'a', limit: 1, named: Array.from({ length: 101 }, (_, n) => idOf(`n${n}`)) }
+      await expect(index.search('main', tooMany)).rejects.toMatchObject({ code: 'bad_search' })
+    })
+
+    test('a search goes onward from what its best hits name to what it still asks for, where no link leads there', async () => {
+      await put(
+        entity('film', { label: 'Green Harbour', snippet: 'Green Harbour is a film by Ada Vale of Bergen.' }),
+        entity('vale', { label: 'Vale, A.', snippet: 'The mother of Ada Vale was born in Narvik.' }),
+        entity('other', { label: 'Harbours', snippet: 'A green one has a director.' }),
+      )
+      const found = async (text: string, onward?: true) => {
+        const { hits } = await index.search('main', { text, named: [], limit: 5, ...(onward && { onward }) })
+        return hits.map(({ entity_id }) => entity_id.split('.').at(-1))
+      }
+      const question = 'Who raised the director of Green Harbour?'
+      expect(await found(question)).not.toContain('vale')
+      expect(await found(question, true)).toContain('vale')
+      // What names nothing is about a matter, and stays with it.
+      expect(await found('who raised a director of green harbours', true)).not.toContain('vale')
+      const filter = { stated: { predicate: 'geo.none' } }
+      expect((await index.search('main', { text: question, named: [], onward: true, filter, limit: 5 })).hits).toEqual(
+        [],
+      )
     })
 
     test('diffusion is drawn by what a text names: the predicate, not how many edges there are', async () => {
@@ -303,6 +391,146 @@ export function searchIndexSuite(name: string, open: () => Promise<OpenedSearchI
       await expect(index.follow('main', none)).rejects.toMatchObject({ code: 'bad_search' })
     })
 
+    describe('mentions', () => {
+      const said = (name: string, snippet: string, over: Partial<Entity> = {}) =>
+        entity(name, { label: name.replaceAll('-', ' '), snippet, ...over })
+      const linked = async (direction: 'in' | 'out', ...names: string[]) => {
+        const { links } = await index.links('main', { entity_ids: names.map(idOf), direction, limit: 100 })
+        return links.map(({ subject, predicate, object }) =>
+          [subject.split('.').at(-1), predicate, object.split('.').at(-1)].join(' '),
+        )
+      }
+
+      test('of label and alias in snippet, body and what is stated are edges, with the bytes they stand at', async () => {
+        const text = 'Über Quito.\n\nThe fleet of Old Harbour sailed.'
+        const { ref } = await opened.objects.put('main', Buffer.from(text))
+        await put(
+          said('Quito', 'It is high.'),
+          said('Lima', 'South of Quito.', { triples: [stated('Lima', 'geo.twin', 'Quito, since 1990')] }),
+          said('Port', 'Busy.', { aliases: ['Old Harbour'] }),
+          said('Log', '', { objectstore_ref: ref }),
+        )
+        const { links } = await index.links('main', { entity_ids: [idOf('Log')], direction: 'out', limit: 10 })
+        expect(links).toEqual([
+          {
+            subject: idOf('Log'),
+            predicate: 'sluice.mentions',
+            object: idOf('Port'),
+            places: [{ in: 'body', start: 27, end: 38 }],
+          },
+          {
+            subject: idOf('Log'),
+            predicate: 'sluice.mentions',
+            object: idOf('Quito'),
+            places: [{ in: 'body', start: 6, end: 11 }],
+          },
+        ])
+        expect(await linked('in', 'Quito')).toEqual(['Lima sluice.mentions Quito', 'Log sluice.mentions Quito'])
+        const lima = await index.links('main', { entity_ids: [idOf('Lima')], direction: 'out', limit: 10 })
+        expect(lima.links[0]?.places).toEqual([{ in: 'snippet', start: 9, end: 14 }])
+        const again = said('Lima', '', { triples: [stated('Lima', 'geo.twin', 'of Quito')] })
+        await put(again)
+        const twin = await index.links('main', { entity_ids: [idOf('Lima')], direction: 'out', limit: 10 })
+        expect(twin.links[0]?.places).toEqual([{ in: 'geo.twin', start: 3, end: 8 }])
+      })
+
+      test('come when the named is put after the naming, and go with either', async () => {
+        await put(said('Tale', 'Of Quito City and Quito.'))
+        await put(said('Quito', 'High.'))
+        expect(await linked('out', 'Tale')).toEqual(['Tale sluice.mentions Quito'])
+        await put(said('Quito-City', 'New.'))
+        expect(await linked('out', 'Tale')).toEqual(['Tale sluice.mentions Quito', 'Tale sluice.mentions Quito-City'])
+        await put(said('Tale', 'Of Quito City.'))
+        expect(await linked('in', 'Quito')).toEqual([])
+        await opened.graph.delete('main', [idOf('Quito-City')])
+        await opened.settle('main')
+        expect(await linked('out', 'Tale')).toEqual(['Tale sluice.mentions Quito'])
+        await put(said('Quito', 'High.', { label: 'San Francisco de Quito' }))
+        expect(await linked('out', 'Tale')).toEqual([])
+      })
+
+      test('of a name of several things are kept apart, until one is left', async () => {
+        await put(
+          said('Wood', 'A person.', { label: 'Ed Wood' }),
+          said('film', 'Made of Ed Wood.', { label: 'Ed Wood (film)' }),
+          said('Review', 'It praises Ed Wood.'),
+          said('Advert', 'See Ed Wood (film) tonight.'),
+        )
+        expect(await linked('out', 'Review')).toEqual([
+          'Review sluice.may_mention Wood',
+          'Review sluice.may_mention film',
+        ])
+        // A text that says the name of what it is of means that.
+        expect(await linked('out', 'film')).toEqual([])
+        expect(await linked('out', 'Advert')).toEqual(['Advert sluice.mentions film'])
+        await opened.graph.delete('main', [idOf('film')])
+        await opened.settle('main')
+        expect(await linked('out', 'Review')).toEqual(['Review sluice.mentions Wood'])
+      })
+
+      test('common words are left alone, and what texts write with a capital is not', async () => {
+        const texts = Array.from({ length: 12 }, (_, n) => said(`t${n}`, 'They say love is blind.'))
+        await put(said('Love', 'A film.'), said('Blind', 'A film.'), said('Fan', 'I saw Love and Blind.'), ...texts)
+        expect(await linked('out', 'Fan', 't1')).toEqual([])
+        for (const { entity_id } of texts) await opened.graph.delete('main', [entity_id])
+        await opened.settle('main')
+        expect(await linked('out', 'Fan')).toEqual(['Fan sluice.mentions Blind', 'Fan sluice.mentions Love'])
+      })
+
+      test('are walked by diffusion, and are no relation that a question names', async () => {
+        await put(said('Quito', 'High.'), said('Lima', 'South of Quito.'))
+        const { hits } = await index.diffuse('main', { seeds: [{ entity_id: idOf('Lima'), weight: 1 }], limit: 5 })
+        expect(hits.map(({ entity_id }) => entity_id)).toEqual([idOf('Lima'), idOf('Quito')])
+        const text = 'Who mentions it, what is the mention?'
+        expect((await index.follow('main', { seeds: [idOf('Quito')], text, limit: 5 })).hits).toEqual([])
+        expect(await found(undefined, { stated: { predicate: 'sluice.mentions' } })).toEqual([])
+      })
+
+      test('in whatever order things are put and deleted, they are those of what is there', async () => {
+        const words = fc.array(fc.constantFrom('North', 'north', 'Sea', 'Sea', 'ice'), { minLength: 1, maxLength: 5 })
+        const thing = fc.record({ name: fc.constantFrom(...NAMES), label: words, snippet: words })
+        const step = fc.oneof(
+          { weight: 3, arbitrary: fc.array(thing, { minLength: 1, maxLength: 3 }) },
+          { weight: 1, arbitrary: fc.constantFrom(...NAMES) },
+        )
+        let tenants = 0
+        await fc.assert(
+          fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), fc.nat(), async (steps, mask) => {
+            tenants += 1
+            const tenant = `steps${tenants}`
+            await playThings(opened, tenant, steps, mask)
+            await expectSameMentions(opened, tenant)
+          }),
+          { numRuns: atMost(opened.runs, 5) },
+        )
+      })
+    })
+
+    test('follows a relation by the words that were put for it, which are nothing that is found', async () => {
+      await put(
+        entity('norway', { triples: [stated('norway', 'geo.country.currency', idOf('krone'))] }),
+        entity('krone', { label: 'Krone' }),
+        entity('word', {
+          label: 'Currency',
+          aliases: ['pay with', 'money'],
+          triples: [stated('word', 'sluice.word_for', 'geo.country.currency')],
+        }),
+      )
+      const led = async (text: string) => {
+        const { hits } = await index.follow('main', { seeds: [idOf('norway')], text, limit: 5 })
+        return hits.map(({ entity_id }) => entity_id)
+      }
+      expect(await led('What money does Norway have?')).toEqual([idOf('krone')])
+      expect(await led('What do they pay with in Norway?')).toEqual([idOf('krone')])
+      expect(await led('Who rules Norway?')).toEqual([])
+      expect(await found('money')).toEqual([])
+      expect((await index.lookup('main', 'alias', 'money')).entity_ids).toEqual([])
+      expect((await index.spelling('main', 'mony, money')).misspelt).toEqual([{ written: 'mony', meant: ['money'] }])
+      await opened.graph.delete('main', [idOf('word')])
+      await opened.settle('main')
+      expect(await led('What money does Norway have?')).toEqual([])
+    })
+
     test('follows what is put again and deleted, leaves nothing behind, and keeps tenants apart', async () => {
       await put(entity('a', { label: 'Walrus' }), place('b', ['a']))
       expect(await found('walrus')).toEqual(['a'])
@@ -353,5 +581,40 @@ async function expectSame({ graph, index }: OpenedSearchIndex, tenant: string): 
     const near = (await graph.neighbours(tenant, around)).entities.map((met) => met.entity_id)
     const walked = await index.diffuse(tenant, { seeds: [{ entity_id, weight: 1 }], limit: 100 })
     expect(walked.hits.map((hit) => hit.entity_id)).toEqual(expect.arrayContaining([entity_id, ...near]))
+  }
+}
+
+interface Thing {
+  readonly name: string
+  readonly label: readonly string[]
+  readonly snippet: readonly string[]
+}
+
+/** Puts things and deletes names; the place catches up after the steps of the mask. */
+async function playThings(
+  { graph, settle }: OpenedSearchIndex,
+  tenant: string,
+  steps: readonly (readonly Thing[] | string)[],
+  mask: number,
+): Promise<void> {
+  const entityOf = ({ name, label, snippet }: Thing) =>
+    normal({ entity_id: idOf(name), label: label.join(' '), snippet: snippet.join(' ') })
+  for (const [at, one] of steps.entries()) {
+    if (typeof one === 'string') await graph.delete(tenant, [idOf(one)])
+    else await graph.put(tenant, one.map(entityOf))
+    if ((mask >> at) % 2 === 0) await settle(tenant)
+  }
+  await settle(tenant)
+}
+
+/** What was put and deleted one after the other mentions what the same mentions when it is put at once. */
+async function expectSameMentions({ graph, index, settle }: OpenedSearchIndex, tenant: string): Promise<void> {
+  const atOnce = `${tenant}-at-once`
+  const entity_ids = NAMES.map(idOf)
+  await graph.put(atOnce, await graph.entities(tenant, entity_ids))
+  await settle(atOnce)
+  for (const direction of ['in', 'out'] as const) {
+    const asked = { entity_ids, direction, limit: 100 }
+    expect((await index.links(tenant, asked)).links).toEqual((await index.links(atOnce, asked)).links)
   }
 }

@@ -2,8 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
+import { mentionFinder } from '../../functions/search/find-mentions.ts'
 import { openSnapshotIndex } from '../../functions/search/index-reader.ts'
+import { indexWriter } from '../../functions/search/index-writer.ts'
 import { publishIndex } from '../../functions/search/publish-index.ts'
 import { openDatabase } from '../../infra/local/database.ts'
 import { openObjects } from '../../infra/local/folder-objects.ts'
@@ -29,6 +32,7 @@ function openParts() {
     graph: openGraphStore(db, clock),
     objects: openObjects(join(folder, 'objects')),
     snapshots: openObjects(join(folder, 'objects')),
+    links: true,
     ids: { random: (bytes: number) => randomBytes(bytes) },
     close: () => {
       db.close()
@@ -45,8 +49,10 @@ searchIndexSuite('a file of one process', async () => {
     index: {
       search: (...asked) => local.index.search(...asked),
       lookup: (...asked) => local.index.lookup(...asked),
+      spelling: (...asked) => local.index.spelling(...asked),
       diffuse: (...asked) => local.index.diffuse(...asked),
       follow: (...asked) => local.index.follow(...asked),
+      links: (...asked) => local.index.links(...asked),
     },
     settle: async () => {},
     async lose() {
@@ -127,6 +133,84 @@ describe('publishIndex()', () => {
     parts.wait(21 * 60_000)
     expect(await publishIndex(source)).toMatchObject({ outcome: 'unchanged' })
     expect(dropped).toEqual([open.id])
+    parts.close()
+  })
+})
+
+describe('the setting graph.links', () => {
+  const saga = place('saga', [], { snippet: 'Of Old Harbour.' })
+  const harbour = place('harbour', [], { label: 'Old Harbour' })
+  const asked = { entity_ids: [idOf('saga')], direction: 'out', limit: 5 } as const
+
+  test('a local index is made anew when it is switched: off it has no mentions, on all of them', async () => {
+    const parts = openParts()
+    await parts.graph.put('main', [saga, harbour])
+    for (const links of [true, false, true]) {
+      const local = openLocalIndex(parts.folder, { ...parts, links })
+      expect((await local.index.links('main', asked)).links).toHaveLength(links ? 1 : 0)
+      const { hits } = await local.index.search('main', { text: 'harbour', limit: 5 })
+      expect(hits).toHaveLength(2)
+      local.close()
+    }
+    parts.close()
+  })
+
+  test('the next snapshot after it was switched is made anew, and readers open both', async () => {
+    const parts = openParts()
+    const index = openSnapshotIndex({ ...parts, folder: join(parts.folder, 'open') })
+    await parts.graph.put('main', [saga, harbour])
+    for (const links of [true, false, true]) {
+      await publishIndex({ ...parts, tenant: 'main', until: LATER, links, anew: true })
+      parts.wait(5_000)
+      expect((await index.links('main', asked)).links).toHaveLength(links ? 1 : 0)
+    }
+    parts.close()
+  })
+})
+
+describe('a local index that takes in what is put in numbers', () => {
+  const asked = { entity_ids: [idOf('saga')], direction: 'out', limit: 5 } as const
+  /** Of the file while nobody has it open. */
+  const toBeSearched = (folder: string): readonly number[] => {
+    const db = new DatabaseSync(join(folder, 'index.db'), { readOnly: true })
+    const rows = db.prepare('SELECT passage FROM unsearched').all()
+    db.close()
+    return rows.map(({ passage }) => Number(passage))
+  }
+
+  test('searches each text for names once, when somebody asks, and after its process ended too', async () => {
+    const parts = openParts()
+    let local = openLocalIndex(parts.folder, parts)
+    const many = Array.from({ length: 15 }, (_, at) => place(`p${at}`, [], { snippet: 'Of Old Harbour.' }))
+    const saga = place('saga', [], { snippet: 'Of P3, and of Old Harbour.' })
+    for (const put of [[saga], many, [place('harbour', [], { label: 'Old Harbour' })]]) {
+      await parts.graph.put('main', put)
+      await local.indexing.publish('main', LATER)
+    }
+    local.close()
+    expect(toBeSearched(parts.folder)).toHaveLength(17)
+    local = openLocalIndex(parts.folder, parts)
+    const named = (await local.index.links('main', asked)).links.map(({ object }) => object)
+    expect(named).toEqual([idOf('harbour'), idOf('p3')])
+    local.close()
+    expect(toBeSearched(parts.folder)).toEqual([])
+    parts.close()
+  })
+
+  test('reads again only what may have a new name, where few are new', async () => {
+    const parts = openParts()
+    let local = openLocalIndex(parts.folder, parts)
+    const many = Array.from({ length: 30 }, (_, at) => place(`p${at}`, [], { snippet: 'Nothing else.' }))
+    await parts.graph.put('main', [place('saga', [], { snippet: 'Of Old Harbour.' }), ...many])
+    expect((await local.index.links('main', asked)).links).toEqual([])
+    local.close()
+    const db = new DatabaseSync(join(parts.folder, 'index.db'))
+    indexWriter(db, true).put(place('harbour', [], { label: 'Old Harbour' }), 'hash', '')
+    expect(mentionFinder(db).begin()).toBe(2)
+    db.close()
+    local = openLocalIndex(parts.folder, parts)
+    expect((await local.index.links('main', asked)).links).toMatchObject([{ object: idOf('harbour') }])
+    local.close()
     parts.close()
   })
 })

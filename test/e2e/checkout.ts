@@ -1,4 +1,7 @@
+import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type AccountState, awsAccount } from '../emulators/aws-account.ts'
@@ -19,15 +22,19 @@ export async function openCheckout() {
   )
   const state: AccountState = { bootstrapped: true, executions: 1_000, logs: {}, versions: [] }
   const account = await awsAccount(state)
+  const heard: CdkHeard = { cdk: async () => ({}) }
+  const cdk = await listenToCdk(heard)
   return {
     folder,
     state,
+    heard,
     /** What was asked of the account. */
     calls: account.calls,
     env: {
       PATH: `${join(folder, 'bin')}:${process.env.PATH ?? ''}`,
       CDK_TEMPLATES: JSON.stringify(TEMPLATES),
       AWS_ENDPOINT_URL: account.url,
+      CDK_TELLS: cdk.url,
       AWS_REGION: 'eu-central-1',
       AWS_CONFIG_FILE: '/nowhere',
       AWS_SHARED_CREDENTIALS_FILE: '/nowhere',
@@ -49,7 +56,31 @@ export async function openCheckout() {
     },
     async close() {
       await account.close()
+      await cdk.close()
       rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** What happens when the CDK is called: a test says, and how the call ends. */
+interface CdkHeard {
+  cdk(args: readonly string[]): Promise<{ readonly code?: number; readonly says?: string }>
+}
+
+async function listenToCdk(heard: CdkHeard) {
+  const server = createServer(async (request, response) => {
+    let text = ''
+    for await (const chunk of request.setEncoding('utf8')) text += chunk
+    response.end(JSON.stringify(await heard.cdk(JSON.parse(text))))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async close() {
+      server.close()
+      server.closeAllConnections()
     },
   }
 }
@@ -81,9 +112,12 @@ const { appendFileSync, writeFileSync } = require('node:fs')
 const args = process.argv.slice(2)
 appendFileSync('cdk.log', args.join(' ') + ' @' + process.env.AWS_REGION + '\\n')
 console.log('cdk says ' + args[0])
-if (process.env.CDK_FAILS === args[0]) process.exit(7)
 const at = args.indexOf('--output')
 const templates = JSON.parse(process.env.CDK_TEMPLATES)
 if (at > 0) for (const [name, Resources] of Object.entries(templates))
   writeFileSync(args[at + 1] + '/' + name + '.template.json', JSON.stringify({ Resources, ...JSON.parse(process.env.CDK_BESIDE ?? '{}')[name] }))
+fetch(process.env.CDK_TELLS, { method: 'POST', body: JSON.stringify(args) }).then((answer) => answer.json()).then(({ code = 0, says }) => {
+  if (says !== undefined) console.error(says)
+  process.exitCode = process.env.CDK_FAILS === args[0] ? 7 : code
+})
 `

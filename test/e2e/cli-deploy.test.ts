@@ -202,6 +202,13 @@ describe('sluice destroy', () => {
     expect([silent.code, wrong.code, checkout.cdkCalls()]).toEqual([1, 1, []])
   })
 
+  test('data that a restore made is not deleted with the stage', async () => {
+    const CDK_TEMPLATES = JSON.stringify({ ...TEMPLATES, SluiceData: { AccessLogs: { Type: 'AWS::S3::Bucket' } } })
+    const { code, err } = await run(['destroy', '--with-data', '--confirm', 'dev'], { CDK_TEMPLATES })
+    expect([code, checkout.cdkCalls()]).toEqual([1, [SYNTH]])
+    expect(err).toMatch(/Nothing was destroyed: .*sluice:restore_from.*\[data_is_restored\]/s)
+  })
+
   test('--with-data takes protections off, then stacks, table and every version in the bucket', async () => {
     checkout.state.versions = ['a', 'b', 'c']
     const { code, out, err } = await run(['destroy', '--with-data', '--confirm', 'dev'])

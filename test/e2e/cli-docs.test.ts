@@ -46,7 +46,7 @@ describe('docs/cli.md', () => {
     expect(options.filter(({ flags, long }) => long !== '--help' && !section.includes(`\`${flags}\``))).toEqual([])
     expect(section).toContain(findHelp(path.split(' '))?.prints)
     // What opens a page or talks a protocol is explained instead.
-    if (!section.includes('$ sluice')) expect(section).toMatch(/MCP|\.md\)/)
+    if (!section.includes('$ sluice')) expect(section).toMatch(/MCP|\.md(#[\w-]+)?\)/)
     else expect(section).not.toMatch(/\[usage\]|which is a bug/)
   })
 })

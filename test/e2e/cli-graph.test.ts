@@ -113,6 +113,8 @@ describe('sluice graph', () => {
     )
     expect(json.hits).toMatchObject([{ entity_id: NORWAY, source: 'bm25_index' }])
     expect((await cli(['graph', 'search', 'zebra'])).out).toBe('Nothing found.\n')
+    const meant = await cli(['graph', 'search', 'Olso', 'harbour'])
+    expect(meant.out).toMatch(/^Did you mean oslo\? Nothing has the word Olso\.\n +\d+\.\d{3} {2}Oslo/)
     const asked = [{ id: 1, query: 'harbour' }, { id: 'b', query: 'zebra', limit: 3 }, { id: 'c' }]
     const lines = jsonLines(
       (await cli(['graph', 'search', '--ndjson'], asked.map((one) => JSON.stringify(one)).join('\n'))).out,
@@ -122,6 +124,38 @@ describe('sluice graph', () => {
       { id: 'b', hits: [] },
       { id: 'c', error: { code: 'malformed_line', message: expect.stringContaining('line 3') } },
     ])
+  })
+
+  test('eval measures rankings of questions with known answers', async () => {
+    const asked = [
+      { question: 'Which country is called Norge?', relevant: [NORWAY, { id: 'city.oslo', grade: 0 }] },
+      { question: 'harbour Nesodden', relevant: [{ id: 'city.oslo', grade: 2 }, id('country', 'atlantis')] },
+    ]
+    const measured = await cli(['graph', 'eval', file('asked.ndjson', asked)])
+    expect(measured).toMatchObject({ code: 0, err: '' })
+    const lines = measured.out.split('\n')
+    expect(lines[0]).toBe('2 questions')
+    expect(lines[1]).toMatch(/^ +nDCG@10 {2}Recall@5 {2}MRR@10 {2}against words +p$/)
+    expect(lines[2]).toMatch(/^words +0\.\d{3} +0\.750 +1\.000$/)
+    expect(lines[3]).toMatch(/^words and links +0\.\d{3} +0\.750 +1\.000 +\+0\.000 +1\.0$/)
+    expect(lines.slice(-3)).toEqual([
+      '1 relevant id in none of the rankings.',
+      `Not in the graph: ${id('country', 'atlantis')}.`,
+      '',
+    ])
+    const answered = JSON.parse((await cli(['graph', 'eval', 'asked.ndjson', '--answers', '--json'])).out)
+    expect(answered.rankings.map(({ name }: { name: string }) => name)).toEqual([
+      'words',
+      'words and links',
+      'evidence',
+    ])
+    expect(answered).toMatchObject({ questions: 2, never_found: 1, not_there: [id('country', 'atlantis')] })
+    const bad = await cli(['graph', 'eval', '-'], '{"question":"x","relevant":["a"]}\n{"question":"x"}\n')
+    expect(bad).toMatchObject({ code: 2, out: '' })
+    expect(bad.err).toMatch(/Cannot read line 2 of "-".*relevant/)
+    expect((await cli(['graph', 'eval', 'asked.ndjson', '--budget', '5'])).code).toBe(2)
+    const linked = await cli(['graph', 'search', 'Oslo', '--linked', '--json'])
+    expect(JSON.parse(linked.out).hits[0]).toMatchObject({ entity_id: OSLO })
   })
 
   test('show and neighbors print what an entity states and what is stated of it', async () => {
@@ -137,6 +171,23 @@ describe('sluice graph', () => {
     const out = await cli(['graph', 'neighbors', NORWAY, '--direction', 'in', '--predicate', 'geo.country.capital'])
     expect(out.out).toBe('No edges.\n')
     expect((await cli(['graph', 'show', id('city', 'nowhere')])).code).toBe(1)
+  })
+
+  test('neighbors prints what texts mention, and where; --stated leaves it out', async () => {
+    const tale = { entity_id: id('tale', 'saga'), label: 'Saga', body: 'They sailed to Old Uppsala.' }
+    const town = { entity_id: id('city', 'up'), label: 'Old Uppsala' }
+    await cli([
+      'graph',
+      'import',
+      file(
+        'tale.ndjson',
+        [tale, town].map((line) => JSON.stringify(line)),
+      ),
+    ])
+    const near = await cli(['graph', 'neighbors', town.entity_id])
+    expect(near.out).toBe(`1  Saga  sluice.mentions  ${town.entity_id}  (body 15-26)\n`)
+    expect((await cli(['graph', 'neighbors', town.entity_id, '--stated'])).out).toBe('No edges.\n')
+    await cli(['graph', 'delete', tale.entity_id, town.entity_id])
   })
 
   test('delete takes ids or a file; again they are not there', async () => {

@@ -8,7 +8,7 @@ import { WHOLE } from '../how-much.ts'
 import { type ProjectFolder, projectFolder } from './project-folder.ts'
 
 /** Every example of the help is run as it stands, but those that would go on, ask AWS, or talk a protocol. */
-const GO_ON = /^(start|dev|console|mcp|deploy|destroy|logs)\b/
+const GO_ON = /^(start|dev|console|mcp|deploy|destroy|rollout|logs)\b/
 const EXAMPLES = Object.entries(COMMAND_HELP).flatMap(([command, { examples, exits = {} }]) =>
   examples.filter((line) => !GO_ON.test(line)).map((line) => [line, command, exits] as const),
 )
@@ -52,6 +52,8 @@ tests: [{ vars: { text: Hello }, assert: [{ type: contains, value: Bonjour }, { 
 let project: ProjectFolder
 let place: Place
 let run = ''
+/** The run that examples erase. */
+let forgotten = ''
 
 beforeAll(async () => {
   project = await projectFolder()
@@ -65,6 +67,8 @@ beforeAll(async () => {
   place = await openPlace(SettingsSchema.parse(settings), { listen: true })
   const started = await project.run('sluice run start --watch --json', { SLUICE_URL: place.url ?? '' })
   run = JSON.parse(started.out).run.run_id
+  const other = await project.run('sluice run start --watch --json', { SLUICE_URL: place.url ?? '' })
+  forgotten = JSON.parse(other.out).run.run_id
   write(
     'goal.yaml',
     'goal_text: Say its shape\nacceptance_criteria: [{ id: a, kind: marker_required, marker: SHAPE }]\n',
@@ -79,7 +83,11 @@ beforeAll(async () => {
   write('payloads.ndjson', '')
   write('recording.json', '')
   write('ids.txt', 'acme.ops.geo.atlas.city.oslo\n')
+  write('asked.ndjson', '{"question":"Where is Oslo?","relevant":["city.oslo"]}\n')
   write('entities.ndjson', '{"entity_id":"acme.ops.geo.atlas.city.oslo","label":"Oslo"}\n')
+  mkdirSync(join(project.folder, 'handbook'), { recursive: true })
+  write('handbook/index.md', '# The handbook\n')
+  write('sample.json', '{"id":7}\n')
   write('states.json', '[{"id":"acme.ops.geo.atlas.city.bergen","triples":[]}]\n')
 })
 afterAll(async () => {
@@ -96,7 +104,7 @@ describe('an example of the help', () => {
     // Without a name it is the only document: an example before this one wrote another.
     if (line === 'run start') rmSync(join(project.folder, 'dags', 'review.yaml'), { force: true })
     const filled = line
-      .replaceAll(/\bRUN\b|\bOTHER\b/g, run)
+      .replaceAll(/\bRUN\b|\bOTHER\b/g, /^run (erase|erasure|hold)\b/.test(line) ? forgotten : run)
       .replaceAll(/\bAPPROVAL2?\b/g, `apr_${'0'.repeat(26)}_0_1`)
       .replaceAll('ENTITY', 'acme.ops.geo.atlas.city.oslo')
     const { code, err } = await project.run(`sluice ${filled}`, { SLUICE_URL: place.url ?? '' })

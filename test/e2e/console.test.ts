@@ -50,6 +50,7 @@ const PAGES: readonly (readonly [string, (id: string) => string])[] = [
   ['a goal', (id) => `#/runs/${id}/goal`],
   ['two runs', (id) => `#/compare/${id}/${id}`],
   ['safety', () => '#/safety'],
+  ['triggers', () => '#/triggers'],
   ['an address of nothing', () => '#/nowhere'],
   ['a start', () => '#/start'],
   ['a timeline', (id) => `#/runs/${id}/timeline`],
@@ -214,6 +215,25 @@ describe.skipIf(chromium === undefined)('the console, in Chromium', () => {
     await page.getByRole('dialog').getByText('Override: send.body = "another text"').waitFor()
   })
 
+  test('the question a reader looks at stays when it is decided elsewhere, and an open dialog says by whom', async () => {
+    const id = await start('seen first')
+    await waits(id)
+    const page = await open('#/approvals')
+    const shown = page.locator('article h2')
+    await shown.waitFor()
+    const run = (await page.locator('article code').first().textContent()) ?? ''
+    const { approvals } = await ask('/api/dag/approvals?status=pending')
+    const mine = approvals?.find(({ run_id }) => run_id.includes(run))?.run_id ?? ''
+    await page.keyboard.press('r')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('textbox').fill('half a sen')
+    const { code } = await sluice(['run', 'reject', '--yes', mine, '--feedback', 'elsewhere', '--url', url])
+    expect(code).toBe(0)
+    await dialog.getByRole('alert').filter({ hasText: 'This was already rejected by' }).waitFor()
+    expect(await dialog.getByRole('textbox').inputValue()).toBe('half a sen')
+    expect(await page.locator('article code').first().textContent()).toBe(run)
+  })
+
   test('a run is stopped after a question, and one that was decided elsewhere says by whom', async () => {
     const [stopped, decided] = [await start('to stop'), await start('decided elsewhere')]
     await waits(stopped)
@@ -229,14 +249,24 @@ describe.skipIf(chromium === undefined)('the console, in Chromium', () => {
     await page.goto(`${url}/#/approvals?approval=${mine?.approval_id}`)
     await page.getByText('Draft: decided elsewhere').first().waitFor()
     await page.keyboard.press('a')
+    const late = page.getByRole('dialog')
+    await late.getByRole('textbox').fill('looks right to me')
+    // The page hears nothing of what is decided meanwhile, and asks for it as it was.
+    await page.route('**/api/dag/approvals?*', (asked) => asked.fulfill({ status: 503, json: { code: 'store_busy' } }))
     const { code } = await sluice(['run', 'reject', '--yes', decided, '--feedback', 'not today', '--url', url])
     expect(code).toBe(0)
-    const late = page.getByRole('dialog')
     await late.getByRole('button', { name: 'Approve send' }).click()
     await late
       .getByRole('alert')
       .filter({ hasText: /already/ })
       .waitFor()
+    // Once it hears, the dialog is still there with what was written, and can no longer send it.
+    await page.unroute('**/api/dag/approvals?*')
+    await late.getByRole('button', { name: 'Close' }).waitFor()
+    expect(await late.getByRole('textbox').inputValue()).toBe('looks right to me')
+    expect(await late.getByRole('button', { name: 'Approve send' }).count()).toBe(0)
+    await late.getByRole('button', { name: 'Close' }).click()
+    await page.getByText('not today').waitFor()
   })
 
   describe.each(THEMES)('axe finds nothing in the %s theme', (colorScheme, pages) => {

@@ -95,7 +95,16 @@ describe('sluice mcp', { timeout: SLOW }, () => {
     const { tools } = await here().listTools()
     const names = tools.map(({ name }) => name)
     expect(names).toEqual([
-      ...['start_run', 'watch_run', 'run_status', 'list_runs', 'stop_run', 'list_approvals'],
+      ...[
+        'start_run',
+        'watch_run',
+        'run_status',
+        'list_runs',
+        'search_runs',
+        'annotate_run',
+        'stop_run',
+        'list_approvals',
+      ],
       ...['validate_dag', 'plan_dag', 'research_graph'],
     ])
     for (const { inputSchema, outputSchema, description } of tools) {

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Release } from '../../shared/runs/release.ts'
 
 /** What the account holds; a test changes it while it runs. */
 export interface AccountState {
@@ -8,6 +9,14 @@ export interface AccountState {
   executions: number
   /** What functions have of them, by name. */
   reserved?: Readonly<Record<string, number>>
+  /** Address of the API of every stage that was deployed (stack `sluice-STAGE-api`); absent = none was. */
+  api?: string
+  /** The release that start-run of any stage is told. */
+  release?: Release
+  /** Text and revision of the item that says which release new runs begin with. */
+  routing?: { text: string; rev: number }
+  /** What a call fails with, by its words as in `calls`. */
+  refuses?: Readonly<Record<string, string>>
   /** Stacks besides the CDK's own, with their parameters. */
   stacks?: Readonly<Record<string, Readonly<Record<string, string>>>>
   /** Lines by log group. */
@@ -28,7 +37,7 @@ export async function awsAccount(state: AccountState) {
   const server = createServer(async (request, response) => {
     let body = ''
     for await (const chunk of request.setEncoding('utf8')) body += chunk
-    const { call, status = 200, answer = '' } = answerOf(request, body, state)
+    const { call, status = 200, answer = '' } = refusedOr(answerOf(request, body, state), state)
     calls.push(call)
     const isXml = answer.startsWith('<')
     response.writeHead(status, { 'content-type': isXml ? 'text/xml' : 'application/json' }).end(answer)
@@ -44,6 +53,12 @@ export async function awsAccount(state: AccountState) {
         server.closeAllConnections()
       }),
   }
+}
+
+function refusedOr(answered: Answered, { refuses = {} }: AccountState): Answered {
+  const [, why] = Object.entries(refuses).find(([call]) => answered.call.startsWith(call)) ?? []
+  if (why === undefined) return answered
+  return { call: answered.call, status: 400, answer: JSON.stringify({ __type: 'AccessDeniedException', message: why }) }
 }
 
 interface Answered {
@@ -67,23 +82,58 @@ function answerOf(request: IncomingMessage, body: string, state: AccountState): 
     return { call: 'GetAccountSettings', answer: JSON.stringify({ AccountLimit: limits }) }
   }
   const [, reserving] = /\/functions\/([^/]+)\/concurrency$/.exec(pathname) ?? []
-  if (reserving !== undefined) return answerReserved(reserving, state)
+  if (reserving !== undefined) return answerReserved(request.method ?? '', reserving, body, state)
+  const [, configured] = /\/functions\/([^/]+)\/configuration$/.exec(pathname) ?? []
+  if (configured !== undefined) return answerConfiguration(configured, state)
   if (pathname === '/') return answerQuery(new URLSearchParams(body), state)
   return answerS3(request.method ?? '', pathname, searchParams, body, state)
 }
 
-function answerReserved(name: string, { reserved = {} }: AccountState): Answered {
+function answerConfiguration(name: string, { release }: AccountState): Answered {
+  const told = release === undefined ? {} : { DEPLOYED_RELEASE: JSON.stringify(release) }
+  const Variables = { TABLE: name.replace('-start-run', ''), ...told }
+  return { call: `GetFunctionConfiguration ${name}`, answer: JSON.stringify({ Environment: { Variables } }) }
+}
+
+/** Which release new runs begin with, as a test or a command wrote it last. */
+function answerRouting(action: string, asked: Readonly<Record<string, unknown>>, state: AccountState): Answered {
+  const call = `${action} ${asked.TableName}`
+  if (action === 'PutItem') {
+    const { text, rev } = asked.Item as { readonly text: { readonly S: string }; readonly rev: { readonly N: string } }
+    state.routing = { text: text.S, rev: Number(rev.N) }
+    return { call, answer: '{}' }
+  }
+  if (state.routing === undefined) return { call, answer: JSON.stringify({ Items: [] }) }
+  const { text, rev } = state.routing
+  return { call, answer: JSON.stringify({ Items: [{ text: { S: text }, rev: { N: String(rev) } }] }) }
+}
+
+function answerReserved(method: string, name: string, body: string, state: AccountState): Answered {
+  const { [name]: before, ...others } = state.reserved ?? {}
+  if (method === 'DELETE') {
+    state.reserved = others
+    return { call: `DeleteFunctionConcurrency ${name}`, status: 204 }
+  }
+  if (method === 'PUT') {
+    state.reserved = { ...others, [name]: Number(JSON.parse(body).ReservedConcurrentExecutions) }
+    return { call: `PutFunctionConcurrency ${name}`, answer: body }
+  }
   const call = `GetFunctionConcurrency ${name}`
-  const has = reserved[name]
+  const has = before
   if (has !== undefined) return { call, answer: JSON.stringify({ ReservedConcurrentExecutions: has }) }
   return { call, status: 404, answer: JSON.stringify({ __type: 'ResourceNotFoundException', Message: name }) }
 }
 
-function answerQuery(asked: URLSearchParams, { bootstrapped, stacks = {} }: AccountState): Answered {
+function answerQuery(asked: URLSearchParams, { bootstrapped, api, stacks = {} }: AccountState): Answered {
   const action = asked.get('Action') ?? ''
   const name = asked.get('StackName') ?? ''
   const call = `${action} ${name}`
   if (action !== 'DescribeStacks') return { call, answer: query(action, `<StackId>${arnOf(name)}</StackId>`) }
+  if (api !== undefined && name.endsWith('-api')) {
+    const url = `<member><OutputKey>Url</OutputKey><OutputValue>${api}</OutputValue></member>`
+    const stack = `<StackName>${name}</StackName><StackStatus>CREATE_COMPLETE</StackStatus><CreationTime>2026-11-01T00:00:00Z</CreationTime><Outputs>${url}</Outputs>`
+    return { call, answer: query(action, `<Stacks><member>${stack}</member></Stacks>`) }
+  }
   const own = stacks[name]
   if (own !== undefined) {
     const members = Object.entries(own).map(
@@ -110,7 +160,9 @@ function arnOf(name: string): string {
 }
 
 /** Of CloudWatch Logs and DynamoDB. */
-function answerJson(action: string, asked: Readonly<Record<string, unknown>>, { logs }: AccountState): Answered {
+function answerJson(action: string, asked: Readonly<Record<string, unknown>>, state: AccountState): Answered {
+  const { logs } = state
+  if (action === 'Query' || action === 'PutItem') return answerRouting(action, asked, state)
   const from = Number(asked.nextToken ?? 0)
   const page = <T>(all: readonly T[]) => ({
     entries: all.slice(from, from + PAGE),

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { createRequire } from 'node:module'
@@ -41,30 +41,6 @@ export function everyDayEmulator(): {
 /** The same, started. */
 export async function startDynamodb(): Promise<DynamodbEmulator> {
   return (await startDynoxide()) ?? (await startDynalite())
-}
-
-/**
- * moto: Python, independent, with all of its services on one port; undefined where it is not installed. The project does not
- * need it: only the slow suite asks for it.
- */
-export async function startMotoServer(): Promise<
-  { readonly port: number; readonly stop: () => Promise<void> } | undefined
-> {
-  if (spawnSync('python3', ['-c', 'import moto.server'], { stdio: 'ignore' }).status !== 0) return undefined
-  const port = await freePort()
-  const child = spawn('python3', ['-m', 'moto.server', '-H', '127.0.0.1', '-p', String(port)], { stdio: 'ignore' })
-  const ended = once(child, 'exit')
-  const stop = () => child.kill()
-  process.once('exit', stop)
-  await answering(`http://127.0.0.1:${port}`, 600)
-  return {
-    port,
-    async stop() {
-      process.off('exit', stop)
-      stop()
-      await ended
-    },
-  }
 }
 
 /**
@@ -116,7 +92,7 @@ function dynoxideBinary(): string | undefined {
   }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const port = portOf(server)
@@ -130,7 +106,7 @@ function portOf(server: Server): number {
   return typeof address === 'object' && address !== null ? address.port : 0
 }
 
-async function answering(url: string, most = 100): Promise<void> {
+export async function answering(url: string, most = 100): Promise<void> {
   for (let tries = 0; tries < most; tries += 1) {
     const up = await fetch(url).then(
       () => true,

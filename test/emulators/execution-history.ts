@@ -67,13 +67,13 @@ export function recordHistories(journal: Journal, clock: Clock, invoke: Invoke) 
       enter(add, made, machine.StartAt, execution.input)
       return execution
     },
-    put(slot, place) {
+    put(slot, place, soon) {
       const found = ofId(slot.execution.id)
       if (found !== undefined && entersState(place)) {
         found.transitions += 1
         if (slot.path === '') move(add, found, place)
       }
-      journal.put(slot, place)
+      journal.put(slot, place, soon)
     },
     openToken(token, slot) {
       const found = ofId(slot.execution.id)
@@ -90,10 +90,10 @@ export function recordHistories(journal: Journal, clock: Clock, invoke: Invoke) 
       }
       journal.answerToken(token, answer)
     },
-    end(id, end) {
+    end(id, end, soon) {
       const found = ofId(id)
       if (found !== undefined) finish(add, found, end)
-      journal.end(id, end)
+      journal.end(id, end, soon)
     },
   }
   return {

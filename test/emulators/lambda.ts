@@ -18,11 +18,13 @@ export interface LambdaEmulator extends HttpService {
 
 interface LambdaOptions {
   /** By function name; read at each call. */
-  readonly functions: Readonly<Record<string, EmulatedFunction>>
+  readonly functions: Record<string, EmulatedFunction>
   /** What getRemainingTimeInMillis begins with. */
   readonly timeoutMs?: number
   /** Versions that were published, by function name; each is among `functions` as `NAME:VERSION`. */
-  readonly versions?: Readonly<Record<string, readonly FunctionVersion[]>>
+  readonly versions?: Readonly<Record<string, FunctionVersion[]>>
+  /** What GetFunctionConfiguration answers, by function name; read at each call. */
+  readonly configurations?: Readonly<Record<string, Json>>
   /** Retries of an asynchronous invoke that failed. Lambda: 2, after 1 and 2 minutes; here at once. */
   readonly asyncRetries?: number
 }
@@ -31,6 +33,8 @@ interface LambdaOptions {
 export interface FunctionVersion {
   readonly Version: string
   readonly Description: string
+  /** When it was published. */
+  LastModified?: string
 }
 
 /** Lambda's Invoke (RequestResponse and Event), and its list of versions, over functions of this process. */
@@ -48,9 +52,18 @@ export async function startLambda(options: LambdaOptions): Promise<LambdaEmulato
   }
   const service = await serveAws({
     mediaType: 'application/json',
-    operationOf: ({ url = '' }) => (VERSIONS.test(url) ? 'ListVersionsByFunction' : 'Invoke'),
+    operationOf: ({ url = '', method }) =>
+      VERSIONS.test(url)
+        ? 'ListVersionsByFunction'
+        : CONFIGURATION.test(url)
+          ? 'GetFunctionConfiguration'
+          : method === 'DELETE'
+            ? 'DeleteFunction'
+            : 'Invoke',
     async answer(request) {
       if (request.operation === 'ListVersionsByFunction') return { body: listed(options, request) }
+      if (request.operation === 'GetFunctionConfiguration') return { body: configuration(options, request) }
+      if (request.operation === 'DeleteFunction') return remove(options, request)
       const name = requireName(options, request)
       const event = request.body.length === 0 ? {} : JSON.parse(request.body.toString())
       if (request.headers['x-amz-invocation-type'] !== 'Event') return respond(invoke(name, event))
@@ -70,6 +83,29 @@ export async function startLambda(options: LambdaOptions): Promise<LambdaEmulato
 
 const VERSIONS = /^\/2015-03-31\/functions\/([^/?]+)\/versions/
 
+const CONFIGURATION = /^\/2015-03-31\/functions\/([^/?]+)\/configuration/
+
+function configuration({ configurations = {} }: LambdaOptions, { path }: ServiceRequest): string {
+  const [, asked = ''] = CONFIGURATION.exec(path) ?? []
+  const found = configurations[decodeURIComponent(asked)]
+  if (found === undefined) throw new ServiceError('ResourceNotFoundException', `Function not found: ${asked}`, 404)
+  return JSON.stringify(found)
+}
+
+/** A version, by its qualifier: nothing here deletes a whole function. */
+function remove({ functions, versions = {} }: LambdaOptions, { path }: ServiceRequest) {
+  const { pathname, searchParams } = new URL(path, 'http://lambda')
+  const name = decodeURIComponent(pathname.split('/').at(-1) ?? '')
+  const Qualifier = searchParams.get('Qualifier')
+  const published = versions[name]
+  if (Qualifier === null || published === undefined)
+    throw new ServiceError('InvalidParameterValueException', 'a function is deleted whole', 400)
+  const left = published.filter(({ Version }) => Version !== Qualifier)
+  published.splice(0, published.length, ...left)
+  delete functions[`${name}:${Qualifier}`]
+  return { status: 204 }
+}
+
 /** One version a page: whoever lists them has to go on. */
 function listed({ versions = {} }: LambdaOptions, { path }: ServiceRequest): string {
   const [, asked = ''] = VERSIONS.exec(path) ?? []
@@ -81,7 +117,7 @@ function listed({ versions = {} }: LambdaOptions, { path }: ServiceRequest): str
 
 /** `arn:..:function:NAME[:qualifier]`, or the name itself. */
 function nameOf(arnOrName: string): string {
-  return arnOrName.startsWith('arn:') ? (arnOrName.split(':')[6] ?? '') : arnOrName
+  return arnOrName.startsWith('arn:') ? arnOrName.split(':').slice(6).join(':') : arnOrName
 }
 
 function requireName({ functions }: LambdaOptions, { path }: ServiceRequest): string {

@@ -142,7 +142,8 @@ function listing(bucket: string, versions: readonly Version[], prefix: string): 
     .toReversed()
     .map(({ key, id, at, body }) => {
       const kind = body === undefined ? 'DeleteMarker' : 'Version'
-      return `<${kind}><Key>${key}</Key><VersionId>${id}</VersionId><LastModified>${at.toISOString()}</LastModified></${kind}>`
+      const isLatest = versions.findLast((version) => version.key === key)?.id === id
+      return `<${kind}><Key>${key}</Key><VersionId>${id}</VersionId><IsLatest>${isLatest}</IsLatest><LastModified>${at.toISOString()}</LastModified></${kind}>`
     })
   const text = `<?xml version="1.0"?><ListVersionsResult><Name>${bucket}</Name><IsTruncated>false</IsTruncated>${entries.join('')}</ListVersionsResult>`
   return { headers: { 'content-type': 'application/xml' }, text }

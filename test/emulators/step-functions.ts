@@ -92,7 +92,7 @@ interface Place {
   /** By ARN. */
   readonly aliases: Map<string, Readonly<Record<string, Json>>>
   /** ARNs of versions, and the text each has. */
-  readonly versions: Map<string, Pick<StoredMachine, 'arn' | 'local'>>
+  readonly versions: Map<string, Pick<StoredMachine, 'arn' | 'local' | 'created'>>
   readonly executions: Map<string, StoredExecution>
   recorded(name: string): readonly Recorded[]
 }
@@ -104,6 +104,8 @@ interface StoredMachine {
   /** The interpreter's id of the present definition. */
   readonly local: string
   readonly created: number
+  /** As they were given when it was made. */
+  readonly tags: Json
 }
 
 interface StoredExecution {
@@ -127,7 +129,27 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     return { stateMachineArn: arn, name, ...config, status: 'ACTIVE', type: 'STANDARD', creationDate: created / 1_000 }
   },
   DeleteStateMachine: remove,
+  ListTagsForResource: (place, { resourceArn }) => ({ tags: requireMachine(place, String(resourceArn)).tags }),
   PublishStateMachineVersion: publish,
+  ListStateMachineVersions(place, { stateMachineArn }) {
+    const { arn } = requireMachine(place, String(stateMachineArn))
+    const own = [...place.versions].filter(([, version]) => version.arn === arn).toReversed()
+    const shown = own.map(([version, { created }]) => ({
+      ...{ stateMachineVersionArn: version, creationDate: created / 1_000 },
+    }))
+    return { stateMachineVersions: shown }
+  },
+  DeleteStateMachineVersion(place, { stateMachineVersionArn }) {
+    const version = String(stateMachineVersionArn)
+    if ([...place.aliases.values()].some((alias) => canonicalJson(alias).includes(`"${version}"`))) {
+      throw new ServiceError(
+        'ConflictException',
+        `Version to be deleted must not be referenced by an alias: '${version}'`,
+      )
+    }
+    place.versions.delete(version)
+    return {}
+  },
   CreateStateMachineAlias: createAlias,
   DescribeStateMachineAlias(place, { stateMachineAliasArn }) {
     const found = place.aliases.get(String(stateMachineAliasArn))
@@ -189,7 +211,7 @@ async function create(place: Place, { name: given, tags, ...config }: Input): Pr
   }
   const local = known?.local ?? (await define(place, config))
   const created = known?.created ?? place.clock.now()
-  if (known === undefined) place.machines.set(arn, { arn, name, config, local, created })
+  if (known === undefined) place.machines.set(arn, { arn, name, config, local, created, tags: tags ?? [] })
   return { stateMachineArn: arn, creationDate: created / 1_000 }
 }
 
@@ -206,8 +228,9 @@ function publish(place: Place, { stateMachineArn }: Input): unknown {
   const own = [...place.versions].filter(([, version]) => version.arn === arn)
   const [last] = own.at(-1) ?? []
   const isSame = last !== undefined && place.versions.get(last)?.local === local
-  const version = isSame ? last : `${arn}:${own.length + 1}`
-  place.versions.set(version, { arn, local })
+  const highest = Math.max(0, ...own.map(([version]) => Number(version.split(':').at(-1))))
+  const version = isSame ? last : `${arn}:${highest + 1}`
+  if (!isSame) place.versions.set(version, { arn, local, created: place.clock.now() })
   return { stateMachineVersionArn: version, creationDate: place.clock.now() / 1_000 }
 }
 

@@ -62,12 +62,21 @@ async function haveLeft({ raw, sim, heads }: System, tenant: string, skew_ms: nu
     if (Date.parse(until) < sim.scheduler.now()) continue
     held += 1
     const over = end === undefined ? Date.parse(until) : Math.max(Date.parse(end.at), Date.parse(until) - LOOKED_AT_MS)
-    const isLive = end !== undefined && !isRunEnd(end.type)
+    const isLive = end !== undefined && !isRunEnd(end.type) && !isOfBeforeRest(heads.get(run_id), until)
     const late = sim.scheduler.now() - Math.max(sim.calm_at, over) - GRACE_MS - 3 * SWEEP_MS - 2 * skew_ms
     if (!isLive && late > 0) sim.violate(19, `${run_id} holds a lease until ${until}, ${end?.type ?? 'without a run'}`)
   }
   return held === 0
 }
+
+/** A lease that was taken to go on ends later, and lasts to its end if whoever took it died. */
+function isOfBeforeRest(head: Head | undefined, until: string): boolean {
+  const since = head?.resting?.since
+  return since !== undefined && Date.parse(until) <= Date.parse(since) + LEASE_MS
+}
+
+/** As long as a lease of a run lasts (shared/runs/run-store.ts). */
+const LEASE_MS = 900_000
 
 /** What is left of a lease when sweeps begin to look at it (functions/runs/slots.ts). */
 const LOOKED_AT_MS = 600_000
@@ -77,7 +86,7 @@ async function tellLate({ sim, raw }: System, key: RunKey, head: Head, skew_ms: 
   const overdue = sim.scheduler.now() - 3 * SWEEP_MS - 2 * skew_ms
   if (head.state === 'running') {
     // Its deadline begins with its slot among the active runs.
-    if (head.queued === true) return
+    if (head.queued === true || head.resting?.wants_at !== undefined) return
     if (overdue > dueOf(head, sim.calm_at)) sim.violate(32, `${run_id} does not end: ${wordsOf(head)}`)
     return
   }

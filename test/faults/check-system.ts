@@ -3,6 +3,7 @@ import { checkRun } from '../../shared/invariants/check-run.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { foldRun } from '../../shared/runs/fold-run.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
+import { spentByEvents } from '../../shared/runs/usage-cost.ts'
 import { callRoute } from './call-route.ts'
 import { checkGoals } from './check-goals.ts'
 import { checkIterations } from './check-iterations.ts'
@@ -10,7 +11,7 @@ import type { People } from './people.ts'
 import type { Scenario } from './scenario.ts'
 import { simulatedGatePorts } from './simulated-gate-ports.ts'
 import { checkSlack, holdsToken } from './slack/check-slack.ts'
-import type { System } from './system.ts'
+import { SPENDING, type System } from './system.ts'
 import { checkWaits } from './wake.ts'
 import { checkWebhooks } from './webhooks/check-webhooks.ts'
 
@@ -46,10 +47,38 @@ export async function checkSystem(system: System, scenario: Scenario, people: Pe
   await checkGoals(system, logs)
   await checkSlack(system)
   await checkWebhooks(system, logs)
+  if (scenario.spending) await checkSpending(system, logs)
   checkWaits(system, scenario, people.wakes, logs)
   const texts = [...logs.values()].map((events) => JSON.stringify(events))
   if (texts.some((text) => holdsToken(text, system.tokens))) system.sim.violate(28, 'an event holds a task token')
   return logs
+}
+
+/**
+ * What events say that calls used is in the count of the cap; more is, of calls nobody heard of again. What a run reserved
+ * for an attempt that was lost may be of a call that was never made: such runs are left out.
+ */
+async function checkSpending({ spending, sim }: System, logs: Logs): Promise<void> {
+  const times = [...logs.values()].flatMap((events) => events.map(({ at }) => at.slice(0, 7)))
+  const counted = [...new Set(times)].map((period) => spending.read({ cap: SPENDING[0].name, period }))
+  const committed = (await Promise.all(counted)).reduce((sum, ledger) => sum + ledger.committed.tokens, 0)
+  const opened = new Set([...logs.values()].flatMap(([first]) => parentOf(first)))
+  const told = [...logs.values()]
+    .filter((events) => events.every(({ type }) => type !== 'budget:reserved'))
+    .reduce((sum, events) => sum + spentByEvents(ownCalls(events, opened)).tokens, 0)
+  if (told > committed) sim.violate('spending', `calls used ${told} tokens, and ${committed} are counted`)
+}
+
+/** Without what blocks tell of their child runs: those tell it themselves. */
+function ownCalls(events: readonly RunEvent[], opened: ReadonlySet<string>): readonly RunEvent[] {
+  return events.filter(({ run_id, block_id }) => !opened.has(`${run_id}/${block_id}`))
+}
+
+/** The block that waits for this run, with its run. */
+function parentOf(first: RunEvent | undefined): readonly string[] {
+  if (first?.type !== 'run:started' || first.data.parent === undefined) return []
+  const { run_id, block_id } = first.data.parent
+  return [`${run_id}/${block_id}`]
 }
 
 /** Every invariant that one stored run can be asked about, and its hash chain, closed to the end. */

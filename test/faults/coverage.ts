@@ -16,11 +16,10 @@ const WANTED = 20
  */
 const NO_POINTS: ReadonlySet<string> = new Set(['secrets', 'telemetry', 'live', 'isolate', 'modules'])
 /**
- * A graph that takes minutes to index; what only looks and moves no run: health, the anchors of a finished run, and whether
+ * What only looks and moves no run: health, the anchors of a finished run, and whether
  * the token behind a decision that a retry takes over is still there.
  */
 const NOT_SIMULATED = new Set([
-  'index-graph/outbox',
   'get-health/health',
   'verify-run/anchors',
   ...['open-child', 'open-wait', 'request-approval', 'run-block'].map((name) => `${name}/tokens`),

@@ -2,11 +2,16 @@ import type { DatabaseSync } from 'node:sqlite'
 import { openDatabase } from '../../infra/local/database.ts'
 import { forgetRuns } from '../../infra/local/run-store/live-runs.ts'
 import { openRunStore } from '../../infra/local/run-store/run-store.ts'
+import { removeLeases } from '../../infra/local/run-store/tenant-items.ts'
+import { openSpending } from '../../infra/local/spending.ts'
 import { openTokens } from '../../infra/local/tokens.ts'
+import { openTriggers } from '../../infra/local/triggers.ts'
 import { openWaits } from '../../infra/local/waits.ts'
 import type { Tokens } from '../../shared/auth/token.ts'
 import type { RunStore } from '../../shared/runs/run-store.ts'
 import type { WaitStore } from '../../shared/runs/wait-store.ts'
+import type { SpendingLedgers } from '../../shared/spending/ledger.ts'
+import type { TriggerStore } from '../../shared/triggers/trigger-store.ts'
 
 /** Where the simulated place is reached. */
 export const SIMULATED_ADDRESS = 'https://simulated.example'
@@ -15,6 +20,8 @@ interface Emptied {
   readonly store: RunStore
   readonly tokens: Tokens
   readonly waits: WaitStore
+  readonly spending: SpendingLedgers
+  readonly triggers: TriggerStore
   close(): void
 }
 
@@ -26,6 +33,8 @@ interface Made {
   readonly store: RunStore
   readonly tokens: Tokens
   readonly waits: WaitStore
+  readonly spending: SpendingLedgers
+  readonly triggers: TriggerStore
   /** Of the seed it serves. */
   readonly clock: { now: () => number }
   readonly tables: readonly string[]
@@ -40,8 +49,10 @@ export function openEmptied(now: () => number): Emptied {
     store: { ...made.store },
     tokens: { ...made.tokens },
     waits: { ...made.waits },
+    spending: { ...made.spending },
+    triggers: { ...made.triggers },
     close() {
-      for (const table of made.tables) made.db.exec(`DELETE FROM ${table}`)
+      removeLeases(made.db, made.tables.map((table) => `DELETE FROM ${table}`).join(';'))
       forgetRuns(made.db)
       left.push(made)
     },
@@ -56,6 +67,8 @@ function make(): Made {
   // What addresses are signed with must not differ from one run of a seed to the next.
   const random = (bytes: number) => new Uint8Array(bytes).fill(7)
   const waits = openWaits(db, { now: () => clock.now() }, { url: SIMULATED_ADDRESS }, random)
+  const spending = openSpending(db, { now: () => clock.now() })
+  const triggers = openTriggers(db)
   const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all()
-  return { db, store, tokens, waits, clock, tables: tables.map(({ name }) => String(name)) }
+  return { db, store, tokens, waits, spending, triggers, clock, tables: tables.map(({ name }) => String(name)) }
 }

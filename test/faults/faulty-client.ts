@@ -60,7 +60,7 @@ export function faultyClient(sim: Sim, client: Client, stale: StaleReads, writte
 
 function tell(written: Note, { input }: Command): void {
   const { pk, sk } = input.Key ?? input.Item ?? {}
-  const part = partOf(sk?.S ?? '')
+  const part = pk?.S?.includes('#LEASES#') === true ? 'leases' : partOf(sk?.S ?? '')
   if (part !== undefined) written(part, pk?.S?.split('#R#')[1] ?? '')
 }
 

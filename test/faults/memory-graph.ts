@@ -32,7 +32,7 @@ export function createMemoryGraph(clock: Pick<Clock, 'now'>, objects: World['obj
 function open(clock: Pick<Clock, 'now'>, objects: World['objects']): MemoryGraph {
   const db = openDatabase(':memory:')
   const graph = openGraphStore(db, clock)
-  const { index: search, indexing, close } = openLocalIndex(':memory:', { graph, objects, clock })
+  const { index: search, indexing, close } = openLocalIndex(':memory:', { graph, objects, clock, links: true })
   return {
     graph,
     search,

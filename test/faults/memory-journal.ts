@@ -69,6 +69,7 @@ export function createMemoryJournal(): Journal {
       kept.places.clear()
       forget(id, '')
     },
+    committed: async () => undefined,
     durable: async () => undefined,
   }
 }

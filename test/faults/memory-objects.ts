@@ -31,6 +31,12 @@ export function createMemoryObjects(now: () => number): MemoryObjects {
       const hash = hashOfOwnObjectRef(tenant, ref)
       return hash !== undefined && bodies.has(objectKey(tenant, hash))
     },
+    async erase(tenant, ref, before) {
+      const key = keyOf(tenant, ref)
+      if ((bodies.get(key)?.at ?? 0) >= before) return false
+      bodies.delete(key)
+      return true
+    },
     putAt: (tenant, ref) => bodies.get(keyOf(tenant, ref))?.at,
     keys: () => [...bodies.keys()],
   }

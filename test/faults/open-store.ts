@@ -1,9 +1,13 @@
 import { runStoreOn } from '../../functions/aws/run-store/run-store.ts'
+import { spendingOn } from '../../functions/aws/spending.ts'
 import { tokensOn } from '../../functions/aws/tokens.ts'
+import { triggersOn } from '../../functions/aws/triggers.ts'
 import { waitsOn } from '../../functions/aws/waits.ts'
 import { createWaker } from '../../infra/local/waker.ts'
 import type { RunKey, RunStore } from '../../shared/runs/run-store.ts'
 import type { WaitStore } from '../../shared/runs/wait-store.ts'
+import type { SpendingLedgers } from '../../shared/spending/ledger.ts'
+import type { TriggerStore } from '../../shared/triggers/trigger-store.ts'
 import { openEmptied, SIMULATED_ADDRESS } from './emptied-store.ts'
 import { createStaleReads, faultyClient } from './faulty-client.ts'
 import { createItemStore } from './item-store/create-item-store.ts'
@@ -29,14 +33,23 @@ const PARTS: Readonly<Partial<Record<keyof RunStore, readonly Part[]>>> = {
 }
 
 /** A run store as sandboxes open it, and as it is behind no fault. */
-export type Opened = Pick<SharedPorts, 'openRuns' | 'openTokens' | 'openWaits' | 'storeTakesTurns'> &
-  Partial<Pick<SharedPorts, 'waker'>> & { readonly raw: RunStore; readonly rawWaits: WaitStore; close(): void }
+export type Opened = Pick<
+  SharedPorts,
+  'openRuns' | 'openTokens' | 'openWaits' | 'openSpending' | 'openTriggers' | 'storeTakesTurns'
+> &
+  Partial<Pick<SharedPorts, 'waker'>> & {
+    readonly raw: RunStore
+    readonly rawWaits: WaitStore
+    readonly rawSpending: SpendingLedgers
+    readonly rawTriggers: TriggerStore
+    close(): void
+  }
 
 /** Told of each write: what it may change, and of which run; '' where it is of none. */
 export type Note = (part: Part, run_id: string) => void
 
 export function openSqlite(sim: Sim, mutant: Mutant | undefined, note: Note): Opened {
-  const { store: raw, tokens, waits, close } = openEmptied(() => sim.scheduler.now())
+  const { store: raw, tokens, waits, spending, triggers, close } = openEmptied(() => sim.scheduler.now())
   const seen = Object.fromEntries(
     Object.entries(raw).map(([name, work]) => {
       const parts = PARTS[name as keyof RunStore] ?? ['head']
@@ -45,8 +58,23 @@ export function openSqlite(sim: Sim, mutant: Mutant | undefined, note: Note): Op
   )
   const store = seen as unknown as RunStore
   const { runs, waker } = createWaker(mutant?.store?.(store) ?? store, sim.scheduler)
-  const opened = { openRuns: () => runs, openTokens: () => tokens, openWaits: () => waits }
-  return { ...opened, storeTakesTurns: false, waker, raw, rawWaits: waits, close }
+  const opened = {
+    openRuns: () => runs,
+    openTokens: () => tokens,
+    openWaits: () => waits,
+    openSpending: () => spending,
+    openTriggers: () => triggers,
+  }
+  return {
+    ...opened,
+    storeTakesTurns: false,
+    waker,
+    raw,
+    rawWaits: waits,
+    rawSpending: spending,
+    rawTriggers: triggers,
+    close,
+  }
 }
 
 function noting(work: (...args: never[]) => unknown, parts: readonly Part[], note: Note) {
@@ -64,10 +92,12 @@ function noting(work: (...args: never[]) => unknown, parts: readonly Part[], not
 export function openTable(sim: Sim, mutant: Mutant | undefined, written: Note, wire: Wire | undefined): Opened {
   const items = wire?.createTable() ?? tableInMemory()
   const stale = createStaleReads(() => sim.scheduler.now())
+  // Pools here are small: a pool of two is two shards.
+  const leases_an_item = 1
   const random = (bytes: number) => Uint8Array.from({ length: bytes }, () => Math.floor(sim.random() * 256))
   const on = (clock: Parameters<SharedPorts['openRuns']>[0]) => {
     const faulty = faultyClient(sim, items.client, stale, written)
-    return { client: mutant?.client?.(faulty) ?? faulty, table: items.name, clock, ids: { random } }
+    return { client: mutant?.client?.(faulty) ?? faulty, table: items.name, clock, ids: { random }, leases_an_item }
   }
   const openRuns = (clock: Parameters<typeof on>[0]) => {
     const runs = runStoreOn(on(clock))
@@ -81,11 +111,17 @@ export function openTable(sim: Sim, mutant: Mutant | undefined, written: Note, w
     table: items.name,
     clock: plain,
     ids: { random: (n: number) => new Uint8Array(n) },
+    leases_an_item,
   }
   const raw = runStoreOn(looking)
   const rawWaits = waitsOn(looking, SIMULATED_ADDRESS)
   const openWaits = (clock: Parameters<typeof on>[0]) => waitsOn(on(clock), SIMULATED_ADDRESS)
-  return { openRuns, openTokens, openWaits, storeTakesTurns: true, raw, rawWaits, close: items.drop }
+  const openSpending = (clock: Parameters<typeof on>[0]) => spendingOn(on(clock))
+  const rawSpending = spendingOn(looking)
+  const openTriggers = (clock: Parameters<typeof on>[0]) => triggersOn(on(clock))
+  const rawTriggers = triggersOn(looking)
+  const opened = { openRuns, openTokens, openWaits, openSpending, openTriggers }
+  return { ...opened, storeTakesTurns: true, raw, rawWaits, rawSpending, rawTriggers, close: items.drop }
 }
 
 function tableInMemory(): WireTable {

@@ -4,7 +4,7 @@ import { Fault } from '../../shared/errors.ts'
 import type { Clock } from '../../shared/ports/host.ts'
 import type { Provider } from '../../shared/providers/provider.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
-import { runsWithWebhookNudges } from '../../shared/webhooks/endpoint-deliveries.ts'
+import { runsWithWebhookNudges, toldEndpoints } from '../../shared/webhooks/endpoint-deliveries.ts'
 import type { World } from '../../shared/world.ts'
 import {
   currentInvocation,
@@ -18,10 +18,15 @@ import type { Sim } from './sim.ts'
 
 /** The ports all sandboxes share, behind no fault; stores and waker are opened for each sandbox. */
 export interface SharedPorts
-  extends Omit<World, 'clock' | 'ids' | 'log' | 'runs' | 'waker' | 'tokens' | 'waits' | 'health'> {
+  extends Omit<
+    World,
+    'clock' | 'ids' | 'log' | 'runs' | 'waker' | 'tokens' | 'waits' | 'spending' | 'triggers' | 'health'
+  > {
   openRuns(clock: Clock): World['runs']
   openTokens(clock: Clock): World['tokens']
   openWaits(clock: Clock): World['waits']
+  openSpending(clock: Clock): World['spending']
+  openTriggers(clock: Clock): World['triggers']
   /** Its client waits for turns itself. */
   readonly storeTakesTurns: boolean
   /** Where processes can be woken; else the waker of a sandbox only waits. */
@@ -41,6 +46,9 @@ const KINDS: Readonly<Record<string, PointKinds>> = {
   runs: RISKY,
   tokens: RISKY,
   waits: RISKY,
+  spending: RISKY,
+  triggers: RISKY,
+  hookKeys: CALMLY,
   objects: RISKY,
   uploads: RISKY,
   graph: RISKY,
@@ -57,6 +65,7 @@ const KINDS: Readonly<Record<string, PointKinds>> = {
   documents: CALMLY,
   slack: CALMLY,
   webhooks: CALMLY,
+  buses: CALMLY,
   services: CALMLY,
   mcp: CALMLY,
   steps: RISKY,
@@ -74,6 +83,8 @@ export function openSandbox(sim: Sim, name: string, shared: SharedPorts, boot: s
     runs: () => guard('runs', shared.openRuns(clock)),
     tokens: () => guard('tokens', shared.openTokens(clock)),
     waits: () => guard('waits', shared.openWaits(clock)),
+    spending: () => guard('spending', shared.openSpending(clock)),
+    triggers: () => guard('triggers', shared.openTriggers(clock)),
     providers: () =>
       guardedProviders(sim, name, shared.providers, (provider) => guard('providers', provider) as Provider),
     waker: () => guard('waker', shared.waker ?? openCloudWaker({ clock })),
@@ -100,7 +111,7 @@ export function openSandbox(sim: Sim, name: string, shared: SharedPorts, boot: s
 function promptly(world: World, ports: readonly string[]): World {
   if (!ports.includes('runs')) return world
   const nudge = async (run: RunKey) => (ports.includes('outbox') ? world.outbox.nudge(run) : undefined)
-  return Object.assign(world, { runs: runsWithWebhookNudges(world.runs, world.settings.webhooks, nudge) })
+  return Object.assign(world, { runs: runsWithWebhookNudges(world.runs, toldEndpoints(world.settings), nudge) })
 }
 
 const PORTS = [
@@ -121,8 +132,12 @@ const PORTS = [
   'documents',
   'slack',
   'webhooks',
+  'buses',
   'tokens',
   'waits',
+  'spending',
+  'triggers',
+  'hookKeys',
   'steps',
   'mcp',
 ] as const

@@ -4,6 +4,7 @@ import { type Act, planActs } from './acts.ts'
 import { planAgentActs } from './agents/plan-agent-acts.ts'
 import type { ServerRates } from './agents/simulated-server.ts'
 import type { FaultRates, Outage } from './fault-plan.ts'
+import { hasTriggers } from './fire-triggers.ts'
 import { planEntries } from './plan-entries.ts'
 import { planPivots } from './plan-pivots.ts'
 import { planSmallRun, type SimulatedRun } from './plan-runs.ts'
@@ -12,6 +13,7 @@ import type { ProbeRates } from './probe.ts'
 import { type Random, randomFrom } from './rng.ts'
 import type { CallRates } from './simulated-calls.ts'
 import type { StepRates } from './simulated-steps.ts'
+import { hasTurns } from './take-turns.ts'
 
 export const PROFILES = ['calm', 'storm', 'zombie', 'human', 'ops', 'swizzle'] as const
 export type Profile = (typeof PROFILES)[number]
@@ -38,8 +40,14 @@ export interface Scenario {
   readonly slack: boolean
   /** Whether webhooks are. */
   readonly webhooks: boolean
+  /** Whether a document starts runs by itself. */
+  readonly triggers: boolean
+  /** Whether runs of a document take turns. */
+  readonly turns: boolean
   /** Settings of the simulated providers: how many calls of one may be under way. */
   readonly providers: Readonly<Record<string, object>>
+  /** What calls use is counted by a cap that none of them meets. */
+  readonly spending: boolean
   /** Whether searches go by meaning too. */
   readonly meaning: boolean
 }
@@ -110,8 +118,11 @@ export function planScenario(seed: number, start: number, wanted?: Profile, with
     safety,
     slack: chance(randomFrom(seed * 29), profile === 'human' ? 0.9 : 0.4),
     webhooks,
+    triggers: hasTriggers(seed, isSkewed),
+    turns: hasTurns(seed),
     providers: planProviders(randomFrom(seed * 19)),
     meaning: chance(randomFrom(seed * 43), 0.5),
+    spending: chance(randomFrom(seed * 107), 0.4),
   }
 }
 

@@ -3,6 +3,7 @@ import { isAtRest } from './at-rest.ts'
 import { checkSystem, type Logs, readLogs } from './check-system.ts'
 import { deliverAgain } from './deliver-again.ts'
 import { createFaultPlan, type InjectedFault } from './fault-plan.ts'
+import { startFirings } from './fire-triggers.ts'
 import type { Mutant } from './mutant.ts'
 import { createPeople } from './people.ts'
 import { randomFrom } from './rng.ts'
@@ -10,6 +11,7 @@ import { NOTHING, type Profile, planScenario, type Scenario, type Without } from
 import { createScheduler } from './scheduler.ts'
 import { createSim, type Sim } from './sim.ts'
 import { openSystem, type StoreKind, type System } from './system.ts'
+import { startTurns } from './take-turns.ts'
 import { type Caps, watchHeads } from './watch-heads.ts'
 import type { Wire } from './wire/open-wire.ts'
 
@@ -70,6 +72,8 @@ async function untilRest(system: System, scenario: Scenario): Promise<Logs> {
   const watch = watchHeads(system, capsOf(scenario))
   people.schedule()
   const clock = startSweeps(system)
+  const firings = scenario.triggers ? startFirings(system, sim.seed) : undefined
+  const turns = scenario.turns ? startTurns(system, sim.seed) : undefined
   let calm = false
   scheduler.after(scenario.calm_at, () => {
     calm = true
@@ -78,15 +82,24 @@ async function untilRest(system: System, scenario: Scenario): Promise<Logs> {
   })
   const ended = await scheduler.run(async () => {
     await watch()
+    await turns?.watch()
     if (sim.violations.length > 0) return true
     if (!clock.ticked() || !calm) return false
-    return (await isAtRest(system, people, scenario.skew_ms)) || scheduler.now() > START + MOST_VIRTUAL_MS
+    const isOver = (await firings?.areOver()) !== false && (await turns?.areOver()) !== false
+    const rests = (await isAtRest(system, people, scenario.skew_ms)) && isOver
+    return rests || scheduler.now() > START + MOST_VIRTUAL_MS
   }, MOST_STEPS)
   clock.stop()
+  firings?.stop()
   if (ended !== 'done') sim.violate(32, `the simulation is ${ended}`)
-  if (scheduler.now() > START + MOST_VIRTUAL_MS) sim.violate(32, `not at rest: ${underWayIn(system)}`)
+  if (scheduler.now() > START + MOST_VIRTUAL_MS) {
+    const owed = (await system.triggers.owed('main', 10)).map(({ id, reason }) => `${id} ${reason?.message ?? ''}`)
+    sim.violate(32, `not at rest: ${[underWayIn(system), ...owed].join(', ')}`)
+  }
   if (sim.violations.length > 0) return readLogs(system)
-  const checking = checkSystem(system, scenario, people).then((logs) => deliverAgain(system, logs))
+  const checking = checkSystem(system, scenario, people)
+    .then((logs) => firings?.check().then(() => logs) ?? logs)
+    .then((logs) => deliverAgain(system, logs))
   let logs: Logs | undefined
   void checking.then((found) => {
     logs = found

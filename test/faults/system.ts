@@ -9,12 +9,16 @@ import type { Append, RunKey, RunStore } from '../../shared/runs/run-store.ts'
 import type { WaitStore } from '../../shared/runs/wait-store.ts'
 import { openServices } from '../../shared/services/service-keys.ts'
 import { SettingsSchema } from '../../shared/settings/settings.ts'
+import type { SlackWork } from '../../shared/slack/slack-port.ts'
+import type { SpendingLedgers } from '../../shared/spending/ledger.ts'
 import type { StepReport } from '../../shared/steps/step-order.ts'
 import type { Json } from '../../shared/text/json.ts'
+import type { TriggerStore } from '../../shared/triggers/trigger-store.ts'
 import type { Outbox } from '../../shared/world.ts'
 import { watchAgents } from './agents/agent-watch.ts'
 import { ACTOR } from './agents/plan-agents.ts'
 import { createSimulatedServer, SERVER_SETTINGS } from './agents/simulated-server.ts'
+import { FOLLOWER, HOOK_KEYS, TICKER } from './fire-triggers.ts'
 import { createFunctions, type Functions } from './functions.ts'
 import type { Invocation } from './invocation.ts'
 import { createMeaning } from './meaning.ts'
@@ -36,7 +40,7 @@ import { GROUPS, SLACK_SETTINGS } from './slack/workspace.ts'
 import { slowExtractive } from './slow-extractive.ts'
 import type { HeadChange } from './until-head.ts'
 import { watchAnswers } from './watch-answers.ts'
-import { createSimulatedEndpoints, ENDPOINTS, type SimulatedEndpoints } from './webhooks/simulated-endpoints.ts'
+import { BUSES, createSimulatedEndpoints, ENDPOINTS, type SimulatedEndpoints } from './webhooks/simulated-endpoints.ts'
 import type { Wire } from './wire/open-wire.ts'
 
 export type StoreKind = 'sqlite' | 'dynamodb'
@@ -49,6 +53,8 @@ export interface System {
   readonly raw: RunStore
   /** The same of events and callbacks. */
   readonly waits: WaitStore
+  readonly spending: SpendingLedgers
+  readonly triggers: TriggerStore
   readonly machine: LocalMachine
   readonly objects: MemoryObjects
   readonly probe: Probe
@@ -115,12 +121,15 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
   })
   const { holderGone } = machine
   const { answer, asked } = watchAnswers({ sim, raw: opened.raw, runs, heads }, machine.answer)
+  const documents = scenario.triggers ? [...DOCUMENTS, TICKER, FOLLOWER] : DOCUMENTS
   const shared: SharedPorts = {
     ...opened,
     ...gatePorts,
     http: simulated.http,
     webhooks: simulated.webhooks,
+    buses: simulated.buses,
     services: openServices({}, async () => undefined),
+    hookKeys: HOOK_KEYS,
     mcp: createSimulatedServer({ sim, rates: scenario.server, changes_at: scenario.tool_changes_at, watch }),
     modules: NO_MODULES,
     steps: createSimulatedSteps({
@@ -147,17 +156,19 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
       names: () => ['probe', 'spare', 'judge'],
     },
     documents: {
-      names: () => DOCUMENTS.map(({ name }) => name),
+      names: () => documents.map(({ name }) => name),
       read: async (name) => {
-        const found = DOCUMENTS.find((document) => document.name === name)
+        const found = documents.find((document) => document.name === name)
         return found === undefined ? undefined : JSON.stringify(found)
       },
     },
     settings: SettingsSchema.parse({
       auth: { mode: 'token' },
       tenants: ['main', 'other'],
+      ...(scenario.triggers ? { told_ends: [TICKER.name] } : {}),
       safety: scenario.safety,
       providers: scenario.providers,
+      ...(scenario.spending ? { spending: SPENDING } : {}),
       shell_gates: { allow: [['true']] },
       integrations: CALL_SETTINGS,
       mcp_servers: SERVER_SETTINGS,
@@ -167,7 +178,7 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
         ...(scenario.meaning ? { embeddings: { provider: 'meaning', model: 'm' } } : {}),
       },
       ...(slack === undefined ? {} : { slack: SLACK_SETTINGS }),
-      ...(endpoints === undefined ? {} : { webhooks: ENDPOINTS }),
+      ...(endpoints === undefined ? {} : { webhooks: ENDPOINTS, buses: BUSES }),
     }),
     ...(slack === undefined ? {} : { slack: slack.slack }),
     mutated: (world, name) => mutant?.world?.(world, name) ?? world,
@@ -196,6 +207,8 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
     functions,
     raw: opened.raw,
     waits: opened.rawWaits,
+    spending: opened.rawSpending,
+    triggers: opened.rawTriggers,
     machine,
     objects,
     probe,
@@ -213,6 +226,9 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
   }
 }
 
+/** More than a simulation ever uses. */
+export const SPENDING = [{ name: 'all', per: 'month', tokens: 1_000_000_000_000 }] as const
+
 const NOTHING: readonly string[] = []
 const MISSING_FOR_MS = 2_000
 
@@ -228,6 +244,7 @@ function withMissing(sim: Sim, objects: MemoryObjects): SharedPorts['objects'] {
     put: objects.put,
     get: async (tenant, ref) => objects.get(tenant, seen(tenant, ref)),
     has: async (tenant, ref) => objects.has(tenant, seen(tenant, ref)),
+    erase: objects.erase,
   }
 }
 
@@ -311,6 +328,11 @@ function tellReconcile(sim: Sim, functions: Functions, name: string, status: str
   sendEvent(sim, functions, 'reconcile', { detail: { name, status, input } }, name)
 }
 
+function slackWorkName(work: SlackWork): string {
+  if ('run' in work) return work.run.run_id
+  return 'click' in work ? work.click.approval_id : work.erased.ts
+}
+
 /** As on AWS: asynchronous calls. Locally a start is awaited, since nothing else would repeat it. */
 function outboxOf(sim: Sim, store: StoreKind, functions: () => Functions): Outbox {
   return {
@@ -325,9 +347,17 @@ function outboxOf(sim: Sim, store: StoreKind, functions: () => Functions): Outbo
     async webhookWork(work) {
       sendEvent(sim, functions(), 'send-webhooks', work, `${work.endpoint} ${work.run.run_id}`)
     },
+    async busWork(work) {
+      sendEvent(sim, functions(), 'send-bus-events', work, `${work.endpoint} ${work.run.run_id}`)
+    },
+    keepOrErase: async ({ tenant, run_id }) => sendEvent(sim, functions(), 'keep-or-erase', { tenant, run_id }, run_id),
+    async fireTriggers(ended) {
+      const payload = ended === undefined ? {} : { ended }
+      sendEvent(sim, functions(), 'fire-triggers', payload, ended?.run_id ?? 'triggers')
+    },
     graphWork: async (work) => sendEvent(sim, functions(), 'index-graph', work, work.tenant),
     async slackWork(work) {
-      sendEvent(sim, functions(), 'slack-work', work, 'run' in work ? work.run.run_id : work.click.approval_id)
+      sendEvent(sim, functions(), 'slack-work', work, slackWorkName(work))
     },
     async writeAnchor({ run_id }) {
       throw new Error(`run ${run_id} is to be anchored, and no settings here ask for it`)

@@ -33,7 +33,23 @@ async function watchHead({ raw, sim, heads, lookers }: System, key: RunKey): Pro
   heads.set(run_id, head)
   for (const look of lookers) look({ run_id, was, head })
   for (const [invariant, words] of problemsOf(was, head)) sim.violate(invariant, `${run_id}: ${words}`)
+  await watchRest({ raw, sim }, key, was, head)
   return head
+}
+
+/** 19: a run that rests does nothing, and has a slot again before it goes on. */
+async function watchRest(
+  { raw, sim }: Pick<System, 'raw' | 'sim'>,
+  { tenant, run_id }: RunKey,
+  was: Head | undefined,
+  head: Head,
+): Promise<void> {
+  if (head.state !== 'running') return
+  if (head.resting !== undefined && head.running.length > 0)
+    sim.violate(19, `${run_id} rests, and ${head.running.join(', ')} works`)
+  if (was?.resting === undefined || head.resting !== undefined) return
+  const held = await raw.leases({ tenant, name: 'runs' })
+  if (!Object.hasOwn(held, run_id)) sim.violate(19, `${run_id} goes on after its rest without a slot`)
 }
 
 const MOST_BYTES = 32_768

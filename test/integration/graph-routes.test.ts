@@ -65,18 +65,66 @@ describe('PUT /api/graph/entities', () => {
   })
 
   test('names its limits', async () => {
-    const many = Array.from({ length: 101 }, (_, n) => placeEntity(`n${n}`))
+    const many = Array.from({ length: 1_001 }, (_, n) => placeEntity(`n${n}`))
     expect((await call('PUT', '/api/graph/entities', { entities: many })).json).toMatchObject({
       status: 400,
-      errors: [{ path: 'entities', message: expect.stringContaining('100') }],
+      errors: [{ path: 'entities', message: expect.stringContaining('1000') }],
     })
     const triples = Array.from({ length: 1_001 }, (_, n) => stated('a', 'x.y', n))
     expect((await call('PUT', '/api/graph/triples', { triples })).status).toBe(400)
-    const subjects = Array.from({ length: 101 }, (_, n) => stated(`n${n}`, 'x.y', n))
-    expect((await call('PUT', '/api/graph/triples', { triples: subjects })).json).toMatchObject({
-      code: 'too_many_entities',
-    })
     expect((await call('PUT', '/api/graph/entities', { entities: [] })).status).toBe(400)
+  })
+})
+
+describe('a body that comes with its entity', () => {
+  const bodyOf = async (name: string) => {
+    const { entity } = (await call('GET', `/api/graph/entities/${idOf(name)}`)).json
+    return (await call('GET', `/api/objects/${entity.objectstore_ref.slice(-64)}`)).text
+  }
+
+  test('is stored and searched, whatever is wrong with another; the same again changes nothing', async () => {
+    const entities = [
+      { ...placeEntity('long'), body: `Kookaburras laugh at dawn. ${'Then they sleep. '.repeat(200)}` },
+      { ...placeEntity('short'), body: 'Bandicoots dig at dusk.' },
+      { ...placeEntity('none'), body: '' },
+      { ...placeEntity('number'), body: 7 },
+      { ...placeEntity('both'), body: 'x', objectstore_ref: `objstore://main/${'a'.repeat(64)}` },
+      { entity_id: 'not.an.id', body: 'Never stored.' },
+      placeEntity('bare'),
+    ]
+    const results = await put(entities)
+    expect(results.map(({ ok, outcome }) => outcome ?? ok)).toEqual([
+      ...['created', 'created', false, false, false, false],
+      'created',
+    ])
+    expect(results.slice(2, 5).map(({ error }) => error?.errors?.[0]?.path)).toEqual(['body', 'body', 'body'])
+    expect(results[5]?.error).toMatchObject({ code: 'bad_entity', message: expect.stringMatching(/arity/) })
+    expect(await bodyOf('long')).toMatch(/^Kookaburras laugh at dawn.*sleep\. $/)
+    expect(await bodyOf('short')).toBe('Bandicoots dig at dusk.')
+    expect(await found('kookaburra')).toMatchObject([{ entity_id: idOf('long') }])
+    const never = await call('GET', `/api/objects/${sha256(Buffer.from('Never stored.'))}`)
+    expect(never.status).toBe(404)
+    expect((await put(entities.slice(0, 2))).map(({ outcome }) => outcome)).toEqual(['unchanged', 'unchanged'])
+    const other = [{ ...placeEntity('short'), body: 'Bandicoots dig at night.' }]
+    expect((await put(other)).map(({ outcome }) => outcome)).toEqual(['updated'])
+    expect(await found('bandicoots dusk', '&limit=1')).toMatchObject([{ snippet_text: 'Bandicoots dig at night.' }])
+  })
+
+  test('may be part of 4 MiB, of 1,000 entities; one byte more than the cap is refused whole', async () => {
+    const entities = Array.from({ length: 1_000 }, (_, n) => ({
+      ...placeEntity(`w${n}`),
+      body: `Wombat ${n}. ${'It digs. '.repeat(350)}`,
+    }))
+    expect(JSON.stringify({ entities }).length).toBeGreaterThan(3_000_000)
+    expect(new Set((await put(entities)).map(({ outcome }) => outcome))).toEqual(new Set(['created']))
+    const large = { entities: [{ ...placeEntity('large'), body: 'x'.repeat(4_194_304) }] }
+    expect((await call('PUT', '/api/graph/entities', large)).json).toMatchObject({
+      status: 413,
+      code: 'body_too_large',
+      facts: { max_bytes: 4_194_304 },
+    })
+    const elsewhere = await call('POST', '/api/dag/validate', { source: 'x'.repeat(1_048_576) })
+    expect(elsewhere.json).toMatchObject({ status: 413, facts: { max_bytes: 1_048_576 } })
   })
 })
 
@@ -119,6 +167,35 @@ describe('the graph over HTTP', () => {
     })
   })
 
+  test('neighbours by what texts mention, after what is stated; none where they are not wanted or not of the predicate', async () => {
+    await put([
+      placeEntity('m1', ['m2'], { label: 'Mumbai Port', snippet: 'North of Nagoya Pier and Mumbai Quay.' }),
+      placeEntity('m2', [], { label: 'Nagoya Pier' }),
+      placeEntity('m3', [], { label: 'Mumbai Quay' }),
+    ])
+    const near = async (query: string) => {
+      const { json } = await call('GET', `/api/graph/entities/${idOf('m1')}/neighbors?direction=out${query}`)
+      return GRAPH_ROUTES['get-neighbors'].answer.parse(json).edges
+    }
+    const stated = { subject: idOf('m1'), predicate: 'geo.borders', object: idOf('m2'), depth: 1 }
+    const mentioned = (name: string, start: number, end: number) => ({
+      subject: idOf('m1'),
+      predicate: 'sluice.mentions',
+      object: idOf(name),
+      depth: 1,
+      places: [{ in: 'snippet', start, end }],
+    })
+    expect(await near('')).toEqual([stated, mentioned('m2', 9, 20), mentioned('m3', 25, 36)])
+    expect(await near('&limit=1')).toEqual([stated])
+    expect(await near('&mentions=none')).toEqual([stated])
+    expect(await near('&predicate=geo.borders')).toEqual([stated])
+    expect(await near('&predicate=sluice.mentions')).toEqual([mentioned('m2', 9, 20), mentioned('m3', 25, 36)])
+    const said = { ...stated, predicate: 'sluice.mentions', source: 'me', timestamp: '2026-11-27T12:00:00Z' }
+    const { depth: _, ...triple } = said
+    const { json } = await call('PUT', '/api/graph/triples', { triples: [triple] })
+    expect(json.results).toMatchObject([{ ok: false, error: { code: 'bad_triple' } }])
+  })
+
   test('a search finds what was put and not what was deleted, by words, type and domain', async () => {
     await put([placeEntity('x', [], { label: 'Quokka Island', snippet: 'Small and sunny.' })])
     expect(await found('quokkas')).toMatchObject([{ entity_id: idOf('x'), tier: '1', source: 'bm25_index' }])
@@ -128,6 +205,24 @@ describe('the graph over HTTP', () => {
     expect((await call('DELETE', `/api/graph/entities/${idOf('x')}`)).json).toMatchObject({ outcome: 'deleted' })
     expect(await found('quokka')).toEqual([])
     expect((await call('DELETE', `/api/graph/entities/${idOf('x')}`)).json).toMatchObject({ outcome: 'absent' })
+  })
+
+  test('a linked search also finds what its hits and the things it names are linked to', async () => {
+    await put([
+      placeEntity('reef', ['wreck'], { label: 'Ribbon Reef', snippet: 'Corals.' }),
+      placeEntity('wreck', [], { label: 'Yongala', snippet: 'A ship that sank.' }),
+    ])
+    const of = async (more: string) =>
+      (await found('Ribbon Reef corals', more)).map((hit) => [hit.entity_id, hit.source])
+    expect(await of('')).toEqual([[idOf('reef'), 'bm25_index']])
+    expect(await of('&ranking=words')).toEqual(await of(''))
+    expect(await of('&ranking=linked')).toEqual([
+      [idOf('reef'), 'bm25_index'],
+      [idOf('wreck'), 'graph_diffusion'],
+    ])
+    expect((await found('', '&ranking=linked&limit=1'))[0]).toMatchObject({ source: 'search_graph' })
+    expect((await call('GET', '/api/graph/search?q=x&ranking=links')).json).toMatchObject({ status: 400 })
+    await call('DELETE', '/api/graph/entities', { entity_ids: [idOf('reef'), idOf('wreck')] })
   })
 
   test('deleting many answers each', async () => {

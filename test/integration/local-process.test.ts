@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -65,6 +65,29 @@ describe('the place as a process', () => {
       child.kill(signal)
       expect(await exit).toBe(0)
     })
+
+  it.skipIf(process.platform !== 'linux')(
+    'leaves its folder to others though the disk refuses its last words',
+    async () => {
+      const { child, exit, answer } = await start(['--port', '0', '--data-dir', 'refused'])
+      const dag = { name: 'waits', blocks: [{ id: 'a', mode: 'wait', wait: { for: '1h' } }] }
+      const begin = () =>
+        fetch(`${answer.url}/api/dag/run`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ dag }),
+        })
+      expect((await begin()).status).toBe(201)
+      // No file may grow beyond that: what SQLite writes then is refused by the operating system.
+      execFileSync('prlimit', ['--pid', String(child.pid), '--fsize=100'])
+      expect((await begin()).status).toBe(503)
+      child.kill('SIGTERM')
+      // 1 where something was left to write, 0 where not: that is a matter of moments.
+      expect([0, 1]).toContain(await exit)
+      expect(readdirSync(join(dir, 'refused'))).not.toEqual(expect.arrayContaining(['lock.pid']))
+      expect(readdirSync(join(dir, 'refused'))).not.toEqual(expect.arrayContaining(['address']))
+    },
+  )
 
   it('says on standard error, with SLUICE_LOG=info, what is asked and what runs do', async () => {
     const { answer } = serving

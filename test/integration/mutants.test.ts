@@ -3,6 +3,8 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { describe, expect, test } from 'vitest'
 import { runStoreOn } from '../../functions/aws/run-store/run-store.ts'
+import { openDatabase } from '../../infra/local/database.ts'
+import { openSpending } from '../../infra/local/spending.ts'
 import { Fault } from '../../shared/errors.ts'
 import { peopleOf, personOf } from '../../shared/runs/people.ts'
 import type { RunStore } from '../../shared/runs/run-store.ts'
@@ -14,6 +16,8 @@ import type { Mutant } from '../faults/mutant.ts'
 import { MUTANTS } from '../faults/mutants/registry.ts'
 import { operationOf, type Send, sending } from '../faults/mutants/rewriting.ts'
 import { AGENT_PROMISES } from './agent-mutants.ts'
+import { TRIGGER_PROMISES } from './trigger-mutants.ts'
+import { TURN_PROMISES } from './turn-mutants.ts'
 
 /** A table, and a run store on it that was opened with a mutant's mistake, or without one. */
 interface Place {
@@ -28,6 +32,8 @@ const run = keyOf(newRun(1).meta)
 /** What each mutant breaks, on its own: true as long as nothing is broken. */
 const PROMISES: Readonly<Record<string, (place: Place) => Promise<boolean>>> = {
   ...AGENT_PROMISES,
+  ...TRIGGER_PROMISES,
+  ...TURN_PROMISES,
   async 'no-lane-guard'({ store }) {
     await store.append(step(run, '0', at(1, 10)))
     return !(await store.append(step(run, '0', at(1, 10)))).ok
@@ -89,10 +95,34 @@ const PROMISES: Readonly<Record<string, (place: Place) => Promise<boolean>>> = {
     await store.dropLease(pool, 'a')
     return store.takeLease(pool, 'b', time(1), 1)
   },
+  async 'rest-slot-kept'({ store }) {
+    const pool = { tenant: 'main', name: 'runs' }
+    await store.takeLease(pool, run.run_id, time(1), 1)
+    await store.moveRest(run, { was: null, set: { since: time(1) } })
+    await store.dropLease(pool, run.run_id, time(1))
+    return Object.keys(await store.leases(pool)).length === 0
+  },
+  async 'rest-ends-slotless'({ store }) {
+    const pool = { tenant: 'main', name: 'runs' }
+    await store.moveRest(run, { was: null, set: { since: time(1) } })
+    const taken = await store.takeLease(pool, run.run_id, time(2), 1)
+    return taken && Object.keys(await store.leases(pool)).length === 1
+  },
   async 'lease-over-cap'({ store }) {
     const take = (holder: string) => store.takeLease({ tenant: 'main', name: 'runs' }, holder, time(1), 2)
     const taken = await Promise.all(['a', 'b', 'c', 'd'].map(take))
     return taken.filter(Boolean).length === 2
+  },
+  async 'shard-over-full'({ store }) {
+    const take = (holder: string) => store.takeLease({ tenant: 'main', name: 'runs' }, holder, time(1), 60)
+    const taken = await Promise.all(Array.from({ length: 70 }, (_, i) => take(`h${i}`)))
+    return taken.filter(Boolean).length === 60
+  },
+  async 'shard-unread'({ store }) {
+    const pool = { tenant: 'main', name: 'runs' }
+    const holders = Array.from({ length: 60 }, (_, i) => `h${i}`)
+    for (const holder of holders) await store.takeLease(pool, holder, time(1), 60)
+    return Object.keys(await store.leases(pool)).length === 60
   },
   async 'spend-after-call'({ store }) {
     const reserve = { tokens: 8, usd_micros: 0 }
@@ -177,6 +207,17 @@ const PROMISES: Readonly<Record<string, (place: Place) => Promise<boolean>>> = {
     const { runs } = worldOf({ runs: store }, mutant, 'run-block')
     await runs.append(step(run, '0', at(1, 10), { stored_bytes: 7 }))
     return (await store.head(run, []))?.stored_bytes === 7
+  },
+  async 'spending-uncounted'({ mutant }) {
+    const db = openDatabase(':memory:')
+    const { spending } = worldOf({ spending: openSpending(db, { now: () => 0 }) }, mutant, 'run-block')
+    const of = { cap: 'all', period: '2026-11' }
+    const call = { id: 'a', amount: { tokens: 9, usd_micros: 0 } }
+    await spending.reserve(of, call, {}, 0)
+    await spending.settle(of, call, { tokens: 7, usd_micros: 0 })
+    const { committed } = await spending.read(of)
+    db.close()
+    return committed.tokens === 7
   },
   async 'waived-undecided'({ store, mutant }) {
     const set = { ...pending(0), about: 'post_gates' } as const

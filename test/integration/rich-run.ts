@@ -9,6 +9,7 @@ import { openTestPlace, type TestPlace } from './test-place.ts'
 export async function richRun(
   settings: Parameters<typeof openTestPlace>[1] = {},
   decide = true,
+  options: Parameters<typeof openTestPlace>[0] = {},
 ): Promise<{ place: TestPlace; run_id: string }> {
   const gate = (min: number, more: object = {}) => ({
     name: 'long',
@@ -31,7 +32,7 @@ export async function richRun(
     each: () => ['one', 'long enough', 'long as well'][asked++ % 3] ?? '',
     review: goodFrom(2),
   }
-  const place = await openTestPlace({ providers: { probe: probe(answers) } }, settings)
+  const place = await openTestPlace({ providers: { probe: probe(answers) }, ...options }, settings)
   const run_id = await place.start({ blocks })
   if (!decide) {
     await place.until(run_id, ({ type }) => type === 'approval:requested')

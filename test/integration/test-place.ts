@@ -128,8 +128,14 @@ export async function openTestPlace(options: PlaceOptions = {}, settings: TestSe
 function breakRows(folder: string, body: string | undefined, sha256: string | undefined): void {
   const db = new DatabaseSync(join(folder, 'sluice.db'))
   const [where, hash] = sha256 === undefined ? ['', []] : ['WHERE sha256 = unhex(?)', [sha256]]
-  if (body === undefined) db.prepare(`DELETE FROM objects ${where}`).run(...hash)
-  else db.prepare(`UPDATE objects SET body = ? ${where}`).run(Buffer.from(body), ...hash)
+  const long = `long_bodies WHERE place IN (SELECT place FROM long_objects ${where})`
+  if (body === undefined) {
+    db.prepare(`DELETE FROM ${long}`).run(...hash)
+    for (const table of ['objects', 'long_objects']) db.prepare(`DELETE FROM ${table} ${where}`).run(...hash)
+  } else {
+    db.prepare(`UPDATE objects SET body = ? ${where}`).run(Buffer.from(body), ...hash)
+    db.prepare(`UPDATE ${long.replace('WHERE', 'SET body = ? WHERE')}`).run(Buffer.from(body), ...hash)
+  }
   db.close()
 }
 

@@ -11,6 +11,7 @@ import { listen } from '../../infra/local/server.ts'
 import { parseDag } from '../../shared/document/parse.ts'
 import { ordinal } from '../../shared/runs/lane.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
+import { SettingsSchema } from '../../shared/settings/settings.ts'
 import { canonicalJson } from '../../shared/text/json.ts'
 import type { World } from '../../shared/world.ts'
 import { startDynamodb } from '../emulators/dynamodb.ts'
@@ -56,7 +57,8 @@ function serve(world: World) {
     objects: world.objects,
     principal: localPrincipal(),
     log: world.log,
-    maxBodyBytes: 1_048_576,
+    kept: () => undefined,
+    safety: SettingsSchema.parse({}).safety,
   })
 }
 

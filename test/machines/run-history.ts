@@ -19,7 +19,24 @@ export interface CountedExecution {
   events: number
 }
 
-interface Payload {
+/** A state that was entered, and what with. */
+export interface EnteredState {
+  readonly state: string
+  readonly input: Json
+}
+
+/** What a machine did, and its end. */
+export interface PlayedMachine {
+  readonly executions: readonly CountedExecution[]
+  /** Of all its executions, in the order they were entered. */
+  readonly entered: readonly EnteredState[]
+  /** What its functions were asked. */
+  readonly called: readonly string[]
+  readonly status: string
+}
+
+/** What a compiled machine hands to its functions. */
+export interface Payload {
   readonly block: string
   readonly phase?: string
   readonly joins?: readonly string[]
@@ -35,13 +52,24 @@ interface Payload {
  * Answers what each execution did: history events as the interpreter counts them, states entered as its journal saw.
  */
 export async function runHistory(compiled: CompiledDag, outcomes: GivenOutcomes): Promise<readonly CountedExecution[]> {
+  const { executions, status } = await playMachine(compiled, outcomes)
+  if (status !== 'SUCCEEDED') throw new Error(`the execution ended as ${status}`)
+  return executions
+}
+
+/** The same, and which states it entered. */
+export async function playMachine(compiled: CompiledDag, outcomes: GivenOutcomes): Promise<PlayedMachine> {
   const db = new DatabaseSync(':memory:')
   const counted = countingJournal(createSqliteJournal(db))
   const machines: Record<string, string> = {}
-  const functions = functionsOf((token) => machine.answer(token, { ok: {} }), outcomes)
+  const functions = givenFunctions((token) => machine.answer(token, { ok: {} }), outcomes)
+  const called: string[] = []
   const ended = Promise.withResolvers<string>()
   const machine: LocalMachine = createLocalMachine({
-    invoke: async (name, payload) => functions[name]?.(payload as unknown as Payload) ?? null,
+    invoke: async (name, payload) => {
+      called.push(callWords(name, payload))
+      return functions[name]?.(payload as unknown as Payload) ?? null
+    },
     clock: { now: () => Date.now(), delay: (ms, signal) => delay(ms, undefined, signal && { signal }) },
     ids: { random: (bytes) => randomBytes(bytes), boot: 'boot' },
     journal: counted.journal,
@@ -55,17 +83,23 @@ export async function runHistory(compiled: CompiledDag, outcomes: GivenOutcomes)
   const status = await ended.promise
   await machine.close()
   db.close()
-  if (status !== 'SUCCEEDED') throw new Error(`the execution ended as ${status}`)
-  return counted.executions()
+  return { executions: counted.executions(), entered: counted.entered, called, status }
+}
+
+/** A call of a function, without the token it was handed. */
+export function callWords(name: string, payload: Json): string {
+  return `${name} ${JSON.stringify(payload, (key, value) => (key === 'token' ? 'TOKEN' : value))}`
 }
 
 const RUN = 'run_1'
-const INPUT = { v: 1, tenant: 'main', run_id: RUN } as const
+/** What every run begins with. */
+export const INPUT = { v: 1, tenant: 'main', run_id: RUN } as const
 
 /** Counts what goes into a journal, and passes it on. */
 function countingJournal(journal: Journal) {
   const created: { readonly id: number; readonly events: number }[] = []
-  const entered = new Map<number, number>()
+  const counts = new Map<number, number>()
+  const entered: EnteredState[] = []
   const counting: Journal = {
     ...journal,
     create(draft) {
@@ -73,15 +107,17 @@ function countingJournal(journal: Journal) {
       created.push(execution)
       return execution
     },
-    put(slot, place) {
+    put(slot, place, soon) {
       const { id } = slot.execution
-      entered.set(id, (entered.get(id) ?? 0) + (entersState(place) ? 1 : 0))
-      journal.put(slot, place)
+      counts.set(id, (counts.get(id) ?? 0) + (entersState(place) ? 1 : 0))
+      if ('state' in place && Object.keys(place).length === 2) entered.push({ state: place.state, input: place.input })
+      journal.put(slot, place, soon)
     },
   }
   return {
     journal: counting,
-    executions: () => created.map(({ id, events }) => ({ transitions: entered.get(id) ?? 0, events })),
+    entered,
+    executions: () => created.map(({ id, events }) => ({ transitions: counts.get(id) ?? 0, events })),
   }
 }
 
@@ -90,7 +126,8 @@ function entersState(place: FramePosition): boolean {
   return 'output' in place || Object.keys(place).length === 2
 }
 
-function functionsOf(answer: (token: string) => Promise<unknown>, { items, bounces }: GivenOutcomes) {
+/** The functions of one run. */
+export function givenFunctions(answer: (token: string) => Promise<unknown>, { items, bounces }: GivenOutcomes) {
   const done = new Map<string, Set<string>>()
   const waiting = new Map<string, { readonly need: number; readonly token: string }>()
   let bounced = 0
@@ -116,6 +153,10 @@ function functionsOf(answer: (token: string) => Promise<unknown>, { items, bounc
       return null
     },
     OpenChild({ token }) {
+      void answer(token)
+      return null
+    },
+    OpenWait({ token }) {
       void answer(token)
       return null
     },

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { openDatabase } from '../../infra/local/database.ts'
+import { allCommitted, openDatabase } from '../../infra/local/database.ts'
 import { openObjects } from '../../infra/local/folder-objects.ts'
 import { openRunStore } from '../../infra/local/run-store/run-store.ts'
 import { openStoredObjects } from '../../infra/local/stored-objects.ts'
@@ -18,6 +18,8 @@ const objects = openStoredObjects(db, openObjects(join(folder, 'objects'), how))
 async function write(n: number): Promise<void> {
   const run = newRun(n)
   await store.create(run)
+  // As whoever answers over HTTP does (docs/adr/0083).
+  await allCommitted(db)
   process.stdout.write(`run ${n} 1\n`)
   for (let i = 0; i < 4; i += 1) {
     const { ref } = await objects.put('main', Buffer.from(`body ${n} ${i} `.repeat(1 + ((n * 7 + i) % 50))))

@@ -12,7 +12,7 @@ import { readDisk, type TracedCall, tracedCalls } from './traced-disk.ts'
 
 /**
  * What `durability` promises when the machine loses power (docs/operate.md, "What is durable"). A writer runs under
- * strace; from its calls two disks are made for each moment: one that has what was fsynced and nothing else, and one on
+ * strace, of the stores alone or a place that is asked over HTTP; from its calls two disks are made for each moment: one that has what was fsynced and nothing else, and one on
  * which each later write and name may have arrived or not. What the writer had been told by then must be there.
  */
 const ROOT = join(import.meta.dirname, '../..')
@@ -25,8 +25,9 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const hasStrace = spawnSync('strace', ['-V']).status === 0
 
 describe.skipIf(!hasStrace)('a power cut (where there is strace)', () => {
-  test(`full: of ${MOMENTS} moments none loses what was acknowledged`, { timeout: 300_000 }, async () => {
-    const calls = written('full')
+  const full = `full: of ${MOMENTS} moments none loses what was acknowledged`
+  test.each(['power-cut-writer', 'power-cut-place'] as const)(`${full} by %s`, { timeout: 300_000 }, async (writer) => {
+    const calls = written('full', writer)
     const lost: string[] = []
     for (const { at, told } of momentsOf(calls)) {
       for (const kind of ['fsynced', 'mixed'] as const) {
@@ -44,10 +45,13 @@ describe.skipIf(!hasStrace)('a power cut (where there is strace)', () => {
   })
 })
 
-function written(durability: 'normal' | 'full'): readonly TracedCall[] {
-  const [data, trace] = [join(folder, durability), join(folder, `${durability}.trace`)]
+function written(
+  durability: 'normal' | 'full',
+  name: 'power-cut-writer' | 'power-cut-place' = 'power-cut-writer',
+): readonly TracedCall[] {
+  const [data, trace] = [join(folder, `${name}-${durability}`), join(folder, `${name}-${durability}.trace`)]
   const strace = ['-f', '-y', '-xx', '-s', '1000000', '-e', `trace=${CALLS}`, '-o', trace]
-  const writer = [process.execPath, join(ROOT, 'test/slow/power-cut-writer.ts'), data, durability, String(RUNS)]
+  const writer = [process.execPath, join(ROOT, `test/slow/${name}.ts`), data, durability, String(RUNS)]
   const done = spawnSync('strace', [...strace, ...writer], { cwd: ROOT, encoding: 'utf8' })
   expect([done.status, done.stderr]).toEqual([0, expect.any(String)])
   return tracedCalls(readFileSync(trace, 'utf8'), data)
@@ -96,6 +100,10 @@ async function missing(
     const isThere = async (line: string) => {
       const [what, name = '', seq = ''] = line.split(' ')
       if (what === 'object') return objects.get('main', name).then(Boolean, () => false)
+      if (what === 'started' || what === 'ended') {
+        const head = await store.head({ tenant: 'main', run_id: name })
+        return what === 'started' ? head !== undefined : head?.state === 'completed'
+      }
       return ((await store.head(keyOf(newRun(Number(name)).meta)))?.seq ?? 0) >= Number(seq)
     }
     const found = await Promise.all(told.map(isThere))

@@ -43,14 +43,14 @@ const within =
 /** The floors of two rooms, what others stand on first (docs/architecture.md). Types count: who reads a type knows its owner. */
 const FLOORS: Readonly<Record<string, readonly string[]>> = {
   shared: [
-    'errors.ts limits.ts text auth ports services table',
-    'goals dag steps tools graph research providers prompts gates runs agents',
+    'errors.ts limits.ts aws-quotas.ts text auth ports services table',
+    'goals dag steps tools graph research providers prompts gates runs search-runs spending agents triggers',
     'document catalog.ts compile plan approvals slack telemetry webhooks settings',
     'evals routes.ts api console invariants views world.ts cases',
   ].flatMap((names) => names.split(' ')),
   functions: [
-    'handler.ts http-handler.ts require-run.ts record provider-call.ts provider-lease.ts watch-dispatch.ts search isolate providers gates telemetry steps mcp',
-    'research runs goals attempts approvals slack notify graph auth api aws',
+    'handler.ts http-handler.ts require-run.ts record provider-call.ts provider-lease.ts provider-spending.ts watch-dispatch.ts search isolate providers gates telemetry steps mcp',
+    'research runs triggers goals attempts approvals slack notify graph auth stage api erasure aws',
   ].flatMap((names) => names.split(' ')),
 }
 
@@ -135,6 +135,7 @@ describe('purity', () => {
       'shared/runs/cursors.ts',
       'shared/slack/signature.ts',
       'shared/text/hash.ts',
+      'shared/triggers/verify-message.ts',
       'shared/webhooks/signing.ts',
     ])
   })

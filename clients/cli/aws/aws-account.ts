@@ -1,5 +1,11 @@
 import { DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
-import { GetAccountSettingsCommand, GetFunctionConcurrencyCommand, LambdaClient } from '@aws-sdk/client-lambda'
+import {
+  DeleteFunctionConcurrencyCommand,
+  GetAccountSettingsCommand,
+  GetFunctionConcurrencyCommand,
+  LambdaClient,
+  PutFunctionConcurrencyCommand,
+} from '@aws-sdk/client-lambda'
 import { Refused } from '../terminal/refused.ts'
 import { type AwsCaller, awsCaller, type CallerOptions } from './aws-caller.ts'
 import { awsRefusal } from './aws-refusal.ts'
@@ -13,6 +19,8 @@ export interface AwsAccount {
   concurrency(): Promise<Executions>
   /** How many of them a function has reserved; one that is not there has none. */
   reservedBy(functionName: string): Promise<number>
+  /** Reserves so many for it, which are then the most that it runs at once; undefined takes the reservation back. */
+  reserve(functionName: string, executions: number | undefined): Promise<void>
   /** Parameters of a stack; undefined = there is none of that name. */
   parameters(stackName: string): Promise<Readonly<Record<string, string>> | undefined>
 }
@@ -29,6 +37,7 @@ export async function openAccount(options: CallerOptions): Promise<AwsAccount> {
     bootstrap: version,
     concurrency: () => fetchConcurrency(caller),
     reservedBy: (name) => fetchReservedConcurrency(caller, name),
+    reserve: (name, executions) => reserveConcurrency(caller, name, executions),
     async parameters(StackName) {
       const asked = caller.cloudFormation.send(new DescribeStacksCommand({ StackName })).catch((error: unknown) => {
         if (/does not exist/.test(String(error))) return undefined
@@ -88,4 +97,19 @@ export async function fetchReservedConcurrency(
     throw awsRefusal(error)
   })
   return (await asked)?.ReservedConcurrentExecutions ?? 0
+}
+
+async function reserveConcurrency(
+  { credentials, region }: AwsCaller,
+  FunctionName: string,
+  executions: number | undefined,
+): Promise<void> {
+  const lambda = new LambdaClient({ region, credentials, maxAttempts: 3 })
+  const call =
+    executions === undefined
+      ? lambda.send(new DeleteFunctionConcurrencyCommand({ FunctionName }))
+      : lambda.send(new PutFunctionConcurrencyCommand({ FunctionName, ReservedConcurrentExecutions: executions }))
+  await call.catch((error: unknown) => {
+    throw awsRefusal(error)
+  })
 }

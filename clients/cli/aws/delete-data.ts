@@ -28,10 +28,15 @@ export async function deleteData(stage: string, account: string, options: Caller
   await tablesOf(options)
     .send(new DeleteTableCommand({ TableName: `sluice-${stage}` }))
     .catch(refused)
+  return await deleteBucket(`sluice-${stage}-${account}-${options.region}`, options)
+}
+
+/** With every version in it; answers how many of those there were. */
+export async function deleteBucket(bucket: string, options: CallerOptions): Promise<number> {
   const { region, credentials } = clientOf(options)
   // Addresses with the bucket in their path: an endpoint of one's own has no names below it.
   const s3 = new S3Client({ region, credentials, maxAttempts: 5, forcePathStyle: true })
-  return await emptyAndDelete(s3, `sluice-${stage}-${account}-${options.region}`).catch(refused)
+  return await emptyAndDelete(s3, bucket).catch(refused)
 }
 
 function clientOf(options: CallerOptions) {

@@ -1,19 +1,20 @@
 import type { Command } from 'commander'
-import * as z from 'zod'
-import type { TemplateResource } from '../../../shared/plan/idle-cost.ts'
-import { readFileIfAny } from '../terminal/files.ts'
 import { count } from '../terminal/format.ts'
 import { type StageOptions, wholeNumber, withStageOptions } from '../terminal/options.ts'
 import { askLine, requireConfirmation } from '../terminal/prompts.ts'
 import { Refused, usageError } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText, plainText } from '../terminal/text.ts'
-import type { AwsAccount } from './aws-account.ts'
-import { allResources, deploySummary, projectLines, type Templates } from './deploy-summary.ts'
+import { readStage } from './cdk-json.ts'
+import { deploySummary, projectLines, type Templates } from './deploy-summary.ts'
+import { checkConcurrency } from './executions.ts'
 import type { LoggedLine } from './find-logs.ts'
 
 interface DeployOptions extends StageOptions {
   readonly yes?: true
+  readonly prove?: true
+  readonly blocks?: number
+  readonly report?: string
 }
 
 /** `sluice deploy`: the CDK's own deployment, after what it makes, may do and costs was shown. */
@@ -21,10 +22,22 @@ export function addDeploy(parent: Command, session: Session): void {
   withStageOptions(parent.command('deploy'))
     .description('deploy this project to AWS: shows what it makes, may do and costs, then asks')
     .option('--yes', 'do not ask')
-    .action((options: DeployOptions) => deploy(session, options))
+    .option('--prove', 'deploy a stage of its own, try on it what no emulator shows, destroy it (docs/deploy.md)')
+    .option('--blocks <n>', 'with --prove: blocks of its large run (default: 1000)', wholeNumber(10, 1_000))
+    .option('--report <file>', 'with --prove: where the page goes (default: sluice-proof-STAGE.md)')
+    .action((options: DeployOptions) => (options.prove === true ? proveHere : deploy)(session, options))
 }
 
-async function deploy(session: Session, { stage: given, yes, profile, region }: DeployOptions): Promise<void> {
+async function proveHere(session: Session, options: DeployOptions): Promise<void> {
+  if (options.stage !== undefined) throw usageError('A proof has a stage of its own: leave --stage out.')
+  readStage(undefined)
+  const { prove } = await import('./prove/prove.ts')
+  await prove(session, { ...options, blocks: options.blocks ?? 1_000 })
+}
+
+async function deploy(session: Session, options: DeployOptions): Promise<void> {
+  const { stage: given, yes, profile, region, blocks, report } = options
+  if (blocks !== undefined || report !== undefined) throw usageError('--blocks and --report are about --prove.')
   const stage = readStage(given)
   const { openAccount } = await import('./aws-account.ts')
   const account = await openAccount({ profile, region })
@@ -56,42 +69,6 @@ export function egressLine(hosts: readonly string[] | undefined, services: reado
 
 function shortList(names: readonly string[]): string {
   return `${names.slice(0, 5).join(', ')}${names.length > 5 ? ', ..' : ''}`
-}
-
-/** What Lambda keeps for functions without a reservation of their own. Source: Lambda guide, "Reserved concurrency". */
-const KEPT_FREE = 100
-
-/** Functions that reserve executions: Lambda refuses that in the middle of a deployment, so it is said before. */
-async function checkConcurrency(session: Session, templates: Templates, account: AwsAccount): Promise<void> {
-  const reserving = reservations(Object.values(allResources(templates)))
-  if (reserving.length === 0) return
-  const { limit, free } = await account.concurrency()
-  // What this stage has already is not taken again. One that reserves less gives the rest back, but nobody says when.
-  const has = await Promise.all(
-    reserving.map(async ({ name, count: of }) => Math.min(of, await account.reservedBy(name))),
-  )
-  const already = sum(has)
-  const all = sum(reserving.map(({ count: of }) => of))
-  const told = already === 0 ? '' : `, ${already} of them already`
-  session.say(`\nFunctions reserve ${all} concurrent executions${told}; the account has ${limit}, ${free} unreserved.`)
-  const wanted = all - already
-  if (wanted === 0 || free - wanted >= KEPT_FREE) return
-  const missing = wanted + KEPT_FREE - free
-  const detail = `Cannot reserve ${wanted}${already === 0 ? '' : ' more'} concurrent executions: ${free} are unreserved and Lambda keeps ${KEPT_FREE} of them free. Ask for ${limit + missing} or more (Service Quotas, "Concurrent executions"), or set \`reserved_concurrency: false\` in sluice.yaml: then open streams and runs may use up what the sweep, decisions and stops need. Shell gates reserve five whatever it says, without shell_gates.allow none.`
-  throw new Refused({ code: 'too_few_executions', detail })
-}
-
-/** Functions with executions of their own; one whose name only AWS will know is not there yet. */
-function reservations(resources: readonly TemplateResource[]) {
-  return resources.flatMap(({ Properties: { FunctionName = '', ReservedConcurrentExecutions } = {} }) =>
-    ReservedConcurrentExecutions === undefined
-      ? []
-      : [{ name: String(FunctionName), count: Number(ReservedConcurrentExecutions) }],
-  )
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, one) => total + one, 0)
 }
 
 /**
@@ -138,6 +115,7 @@ async function destroy(session: Session, options: DestroyOptions): Promise<void>
     stage,
     { profile, env: session.environment({ AWS_REGION: place }) },
     async ({ templates, cdk }) => {
+      if (withData) requireOwnData(stage, templates)
       const documents = Object.keys(templates).filter((name) => name.startsWith('SluiceDocuments'))
       await cdk('destroy', 'SluiceApi', ...documents, 'SluiceMachines', '--force')
       if (templates.SluiceAnchors !== undefined) session.say(ANCHORED)
@@ -150,6 +128,14 @@ async function destroy(session: Session, options: DestroyOptions): Promise<void>
     },
   )
   session.say(withData ? `Stage ${stage} is gone with its data. ${LEFT}` : `Stage ${stage} is down. ${LEFT} ${AGAIN}`)
+}
+
+/** A table that `sluice:restore_from` names is not the stage's: its stack has none. */
+function requireOwnData(stage: string, { SluiceData = {} }: Templates): void {
+  const types = Object.values(SluiceData).map(({ Type }) => Type)
+  if (types.length === 0 || types.includes('AWS::DynamoDB::Table')) return
+  const detail = `Nothing was destroyed: the data of stage ${stage} is what a restore made (sluice:restore_from), and no stack has it. Destroy the stage without --with-data, then delete table and bucket by their names (docs/operate.md, "Restoring").`
+  throw new Refused({ code: 'data_is_restored', detail })
 }
 
 const KEPT = 'the API, the machines and all functions go, runs under way end; the table and the bucket stay.'
@@ -171,36 +157,6 @@ async function confirm(session: Session, stage: string, given: string | undefine
 function whyNot(stage: string, typed: string | undefined): string {
   if (typed === undefined) return 'Nobody can be asked here'
   return typed === '' ? 'no name was typed' : `"${typed}" is not "${stage}"`
-}
-
-const CdkSchema = z.looseObject({ context: z.looseObject({ 'sluice:stage': z.string().optional() }).optional() })
-
-const SETTINGS = 'sluice.yaml'
-
-/** Stages are what infra/aws/deploy-settings.ts allows. */
-const STAGE = /^[a-z][a-z0-9]{0,11}$/
-
-/** The stage that is meant: `given`, else the one cdk.json of this folder says, else `dev`. Refused where no project stands. */
-function readStage(given: string | undefined): string {
-  const text = readFileIfAny('cdk.json', 'settings')
-  if (text === undefined && readFileIfAny(SETTINGS, 'settings') === undefined) throw noProject()
-  const told = CdkSchema.safeParse(text === undefined ? {} : jsonOf(text)).data?.context?.['sluice:stage']
-  const stage = given ?? told ?? 'dev'
-  if (STAGE.test(stage)) return stage
-  throw usageError(`A stage is a letter, then small letters and digits, 12 at most; this is "${stage}".`)
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-function noProject(): Refused {
-  const detail = `No project stands in this folder: there is no ${SETTINGS} and no cdk.json. What is deployed is the project of the folder, its documents, steps, gates and settings: go to it, or write one with \`sluice init\` (docs/deploy.md).`
-  return new Refused({ code: 'no_project', detail })
 }
 
 interface LogsOptions extends StageOptions {

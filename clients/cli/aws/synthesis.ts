@@ -10,6 +10,7 @@ import { readFileIfAny } from '../terminal/files.ts'
 import { Refused } from '../terminal/refused.ts'
 import { quotedWord } from '../terminal/session.ts'
 import type { DeployedProject, Templates } from './deploy-summary.ts'
+import { findTroubles } from './deployment-troubles.ts'
 
 /** One synthesis of a stage: what is shown of it is what is deployed. */
 interface Synthesis extends DeployedProject {
@@ -32,8 +33,8 @@ export async function withSynthesis(
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-deploy-'))
   try {
-    const asked = ['synth', '--quiet', '--output', folder, '--context', `sluice:stage=${stage}`]
-    await runCdk([...asked, ...appOptions()], options)
+    const context = [`sluice:stage=${stage}`, ...(options.context ?? [])].flatMap((pair) => ['--context', pair])
+    await runCdk(['synth', '--quiet', '--output', folder, ...context, ...appOptions()], options)
     await use({
       ...readTemplates(folder),
       cdk: (...args) => runCdk([...args, '--app', folder], options),
@@ -77,6 +78,10 @@ export function readTemplates(folder: string): Omit<Synthesis, 'cdk'> {
 
 interface CdkOptions {
   readonly profile?: string | undefined
+  /** Besides the stage: `KEY=VALUE`, which wins over cdk.json. */
+  readonly context?: readonly string[]
+  /** A process group of its own: Ctrl-C on the terminal does not reach it, and CloudFormation is not left in the middle. */
+  readonly apart?: boolean
   /** Says the region, too: the CDK's CLI has no option for it. */
   readonly env: Readonly<Record<string, string | undefined>>
 }
@@ -116,19 +121,31 @@ function noCdk(why: string, cause?: unknown): Refused {
   return new Refused({ code: 'no_cdk', detail }, cause === undefined ? {} : { cause })
 }
 
+/** So much of what the CDK said is looked through for what is known of failures: its end has the reasons. */
+const HEARD = 200_000
+
 /**
- * Runs the CDK's own CLI in this folder, the installed one before that of PATH, and shows what it says. Its stdout goes to
- * stderr: stdout is the answer of our command. Refused when it ends with anything but 0.
+ * Runs the CDK's own CLI in this folder, the installed one before that of PATH, and shows what it says on stderr: stdout is
+ * the answer of our command. Refused when it ends with anything but 0, with what is known of such a failure.
  */
-async function runCdk(args: readonly string[], { profile, env }: CdkOptions): Promise<void> {
+async function runCdk(args: readonly string[], { profile, env, apart = false }: CdkOptions): Promise<void> {
   const program = installed(join('.bin', 'cdk')) ?? 'cdk'
   const all = [...args, ...(profile === undefined ? [] : ['--profile', profile])]
-  const child = spawn(program, all, { stdio: ['ignore', 2, 2], env })
-  const [code, signal] = await once(child, 'exit').catch((error: unknown) => {
+  const child = spawn(program, all, { stdio: ['ignore', 'pipe', 'pipe'], env, detached: apart })
+  let heard = ''
+  for (const said of [child.stdout, child.stderr]) {
+    said.setEncoding('utf8').on('data', (text: string) => {
+      process.stderr.write(text)
+      heard = (heard + text).slice(-HEARD)
+    })
+  }
+  const [code, signal] = await once(child, 'close').catch((error: unknown) => {
     throw noCdk(error instanceof Error ? error.message : String(error), error)
   })
   if (code === 0) return
   const how = code === null ? `was ended by ${signal}` : `ended with exit code ${code}`
-  const detail = `\`cdk ${args[0]}\` ${how}; what it said stands above. CloudFormation has rolled back what it had begun, or shows it.`
-  throw new Refused({ code: 'cdk_failed', detail })
+  const troubles = findTroubles(heard)
+  const known = troubles.map(({ what, fix }) => ` Known: ${what}. ${fix}`).join('')
+  const detail = `\`cdk ${args[0]}\` ${how}; what it said stands above. CloudFormation has rolled back what it had begun, or shows it.${known}`
+  throw new Refused({ code: 'cdk_failed', detail, facts: { troubles: troubles.map((trouble) => ({ ...trouble })) } })
 }

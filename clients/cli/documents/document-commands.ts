@@ -47,6 +47,7 @@ interface SchemaOptions {
   readonly settings?: true
   readonly tests?: true
   readonly eval?: true
+  readonly events?: true
   readonly json?: true
 }
 
@@ -57,6 +58,13 @@ export function addSchema(parent: Command, session: Session): void {
     .option('--settings', 'that of sluice.yaml instead')
     .addOption(new Option('--tests', 'that of a file of cases of `sluice test` instead').conflicts('settings'))
     .addOption(new Option('--eval', 'that of an evaluation instead').conflicts(['settings', 'tests']))
+    .addOption(
+      new Option('--events', 'that of messages about events instead, of webhooks and buses').conflicts([
+        'settings',
+        'tests',
+        'eval',
+      ]),
+    )
     .option('--json', 'print it as one line')
     .action(async ({ json, ...of }: SchemaOptions) => {
       const schema = await schemaFor(of)
@@ -64,15 +72,21 @@ export function addSchema(parent: Command, session: Session): void {
     })
 }
 
-function schemaFor({ settings, tests, eval: ofEval }: SchemaOptions): Promise<unknown> {
+function schemaFor({ settings, tests, eval: ofEval, events }: SchemaOptions): Promise<unknown> {
   if (settings === true) return schemaOfSettings()
   if (tests === true) return schemaOfCases()
+  if (events === true) return schemaOfEvents()
   return ofEval === true ? schemaOfEvals() : schemaOfDocuments()
 }
 
 async function schemaOfSettings() {
   const { settingsSchema } = await import('../../../shared/settings/json-schema.ts')
   return settingsSchema()
+}
+
+async function schemaOfEvents() {
+  const { messageSchema } = await import('../../../shared/webhooks/event-schema.ts')
+  return messageSchema()
 }
 
 async function schemaOfCases() {

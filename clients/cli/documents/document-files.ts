@@ -40,11 +40,16 @@ export function checkFile(file: string, known?: KnownSteps): CheckedFile {
   const { tasks, work, ...place } = knownPlace()
   const steps = known ?? stepsOf([text], work)
   const project = projectGates(text, readFileIfAny(SETTINGS, 'settings') ?? '')
-  const parsed = parseDag(text, { name: basename(file).replace(/\.ya?ml$/, ''), ...place, steps, project })
+  const parsed = parseDag(text, { name: documentName(file), ...place, steps, project })
   if (!parsed.ok) return { file, valid: false, errors: parsed.errors, warnings: [], order: [] }
   const errors = tasks === undefined ? [] : dagTaskIssues(parsed.dag, tasks, project)
   if (errors.length > 0) return { file, valid: false, errors, warnings: [], order: [] }
   return { file, valid: true, errors: [], warnings: parsed.warnings, order: parsed.order }
+}
+
+/** What its runs are started by. */
+export function documentName(file: string): string {
+  return basename(file).replace(/\.ya?ml$/, '')
 }
 
 /** What the folder has of the steps that these files name, asked at once; a file that cannot be read names none. */

@@ -1,11 +1,14 @@
 import * as z from 'zod'
+import { triggersOf } from '../../../shared/document/trigger-section.ts'
 import type { DagError } from '../../../shared/text/document-problems.ts'
+import { triggerLoops } from '../../../shared/triggers/run-loops.ts'
 import { answerEachLine, lineId, NdjsonLineSchema } from '../terminal/answer-ndjson-lines.ts'
+import { readFile } from '../terminal/files.ts'
 import { count } from '../terminal/format.ts'
 import { Refused, reasonLines, usageError, withoutDocumentName } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText, plainText } from '../terminal/text.ts'
-import { type CheckedFile, checkFile, filesToCheck, parseHere, stepsOfFiles } from './document-files.ts'
+import { type CheckedFile, checkFile, documentName, filesToCheck, parseHere, stepsOfFiles } from './document-files.ts'
 
 export interface ValidateOptions {
   readonly json?: true
@@ -48,7 +51,26 @@ function checkAll(files: readonly string[]) {
       unreadable.push(error)
     }
   }
-  return { checked, unreadable }
+  return { checked: withTriggerLoops(checked), unreadable }
+}
+
+/** Documents that start each other are each sound: only together they are a loop. */
+function withTriggerLoops(checked: readonly CheckedFile[]): readonly CheckedFile[] {
+  const documents = checked
+    .filter(({ valid, order }) => valid && order.length > 0)
+    .map(({ file }) => ({ file, name: documentName(file), ...triggersOf(readFile(file, 'file')) }))
+  const loops = triggerLoops(documents)
+  if (loops.length === 0) return checked
+  return checked.map((one) => {
+    const errors = loops
+      .filter(({ document }) => document === documentName(one.file))
+      .map(({ document, index, text }) => {
+        const path = `triggers[${index}].run.dag`
+        const message = `Cannot compile DAG "${document}": ${path} ${text}. Take one of these triggers away.`
+        return { code: 'trigger_loop', path, message }
+      })
+    return errors.length === 0 ? one : { ...one, valid: false, errors, order: [] }
+  })
 }
 
 /** `line:column  code  message`; a path where there is no line. What all messages begin with stands in the head. */

@@ -1,10 +1,18 @@
 import { createHash } from 'node:crypto'
+import * as z from 'zod'
 import { GRAPH_ROUTES } from '../../../shared/api/graph-routes.ts'
 import { OBJECT_ROUTES } from '../../../shared/api/object-routes.ts'
 import { splitLines } from '../../../shared/text/split-lines.ts'
 import { type Ask, callApi, callWithRetries, type Target } from '../server/api.ts'
 import { Refused } from '../terminal/refused.ts'
-import { type BadLine, type ImportBatch, type ImportItem, importBatches, readImportLines } from './import-lines.ts'
+import {
+  type BadLine,
+  type ImportBatch,
+  type ImportItem,
+  importBatches,
+  type ReadItem,
+  readImportLines,
+} from './import-lines.ts'
 import { readSemstreamsStates } from './import-semstreams.ts'
 
 /** A line that was not taken. */
@@ -28,17 +36,17 @@ export interface Imported {
   readonly stopped?: Refused
 }
 
-/** Sluice's own, or the entity states of semstreams. */
-export const IMPORT_FORMS = ['sluice', 'semstreams'] as const
+/** Sluice's own lines, the entity states of semstreams, or the documents of a folder. */
+export const IMPORT_FORMS = ['sluice', 'semstreams', 'files'] as const
 export type ImportForm = (typeof IMPORT_FORMS)[number]
 
-interface ImportHow {
-  /** From 1. */
-  readonly from: number
-  /** Whose form the file has. */
-  readonly form?: ImportForm
+export interface ImportHow {
+  /** Bytes of a call; default: what every server takes. */
+  readonly mostBytes?: number
   /** Between two calls: nothing is sent any more. */
   readonly signal?: AbortSignal
+  /** Told of each line that was taken. */
+  taken?(line: number): void
   /** After each call, and before each wait. */
   progress(so: {
     readonly line: number
@@ -54,8 +62,27 @@ const MOST_ERRORS = 1_000
  * Puts a file into the graph, call by call in the order of its lines. Putting is idempotent: what was sent may be sent
  * again, so that an import that stopped goes on, or begins anew, without harm.
  */
-export async function importGraph(target: Target, pieces: AsyncIterable<string>, how: ImportHow): Promise<Imported> {
-  const so = { line: how.from - 1, done: 0, refused: 0 }
+export async function importGraph(target: Target, pieces: AsyncIterable<string>, how: FileHow): Promise<Imported> {
+  const lines = splitLines(pieces)
+  const reads = how.form === 'semstreams' ? readSemstreamsStates(lines, how.from) : readImportLines(lines, how.from)
+  return await importItems(target, reads, how, how.from)
+}
+
+interface FileHow extends ImportHow {
+  /** From 1. */
+  readonly from: number
+  /** Whose form the file has. */
+  readonly form?: Exclude<ImportForm, 'files'>
+}
+
+/** As importGraph, of what was read. */
+export async function importItems(
+  target: Target,
+  reads: AsyncIterable<ReadItem | BadLine>,
+  how: ImportHow,
+  from = 1,
+): Promise<Imported> {
+  const so = { line: from - 1, done: 0, refused: 0 }
   const outcomes: Record<string, number> = {}
   const errors: LineError[] = []
   const refuse = (error: LineError) => {
@@ -65,12 +92,12 @@ export async function importGraph(target: Target, pieces: AsyncIterable<string>,
   const take = (item: SentItem) => {
     if ('code' in item) return refuse(item)
     so.done += 1
+    how.taken?.(item.line)
     outcomes[item.outcome] = (outcomes[item.outcome] ?? 0) + 1
   }
-  const lines = splitLines(pieces)
-  const reads = how.form === 'semstreams' ? readSemstreamsStates(lines, how.from) : readImportLines(lines, how.from)
-  for await (const batch of importBatches(reads)) {
-    const sent = await send(target, batch, { ...how, waits: (waits) => how.progress({ ...so, waits }) })
+  const mostBytes = how.mostBytes ?? MOST_BYTES
+  for await (const batch of importBatches(reads, mostBytes)) {
+    const sent = await send(target, batch, { ...how, mostBytes, waits: (waits) => how.progress({ ...so, waits }) })
     if (sent instanceof Refused) return { outcomes, refused: so.refused, errors, next_line: so.line + 1, stopped: sent }
     for (const item of sent) take(item)
     so.line = lastLine(batch)
@@ -79,19 +106,20 @@ export async function importGraph(target: Target, pieces: AsyncIterable<string>,
   return { outcomes, refused: so.refused, errors }
 }
 
-type SendHow = Pick<ImportHow, 'signal'> & { waits(why: string): void }
+type SendHow = Pick<ImportHow, 'signal'> & { readonly mostBytes: number; waits(why: string): void }
 
 /** Refused: nobody answered, however long it was tried, or nobody may go on. */
 async function send(
   target: Target,
   batch: ImportBatch | BadLine,
-  { signal, waits }: SendHow,
+  { signal, mostBytes, waits }: SendHow,
 ): Promise<readonly SentItem[] | Refused> {
   if ('code' in batch) return [batch]
   if (signal?.aborted === true) return interrupted()
   const note = (why: string, ms: number) => waits(`${why}; goes on in ${Math.ceil(ms / 1_000)} s`)
   try {
-    return await sendBatch(target, batch, (call) => callWithRetries(call, { note, ...(signal && { signal }) }))
+    const patiently: Caller = (call) => callWithRetries(call, { note, ...(signal && { signal }) })
+    return await sendBatch(target, batch, mostBytes, patiently)
   } catch (error) {
     if (error instanceof Refused) return error
     if (error instanceof Error && error.name === 'AbortError') return interrupted()
@@ -114,23 +142,36 @@ type SentItem = LineError | { readonly line: number; readonly outcome: string }
 type Caller = <T>(call: () => Promise<T>) => Promise<T>
 
 /**
- * Sends the lines of one call; each is judged by itself. A `body` of an entity is stored first, as an object of its own,
- * and the entity put with its ref. A call that is refused as a whole is sent in halves, until the line is found.
+ * Sends the lines of one call; each is judged by itself. The `body` of an entity goes with it, but one that would be most of
+ * a call: it is stored first, as an object of its own, and the entity put with its ref. A call that is refused as a whole
+ * is sent in halves, until the line is found.
  */
-async function sendBatch(target: Target, batch: ImportBatch, patiently: Caller): Promise<readonly SentItem[]> {
+async function sendBatch(
+  target: Target,
+  batch: ImportBatch,
+  mostBytes: number,
+  patiently: Caller,
+): Promise<readonly SentItem[]> {
   const stored: (ImportItem | LineError)[] = []
-  for (const item of batch.items) stored.push(await storeBody(target, item, patiently))
+  for (const item of batch.items) {
+    const { body } = item.value
+    const isLarge = typeof body === 'string' && Buffer.byteLength(body) > mostBytes / 2
+    stored.push(isLarge ? await storeBody(target, item, body, patiently) : item)
+  }
   const items = stored.filter((one): one is ImportItem => !('code' in one))
   const bad = stored.filter((one): one is LineError => 'code' in one)
   return [...bad, ...(items.length === 0 ? [] : await put(target, { ...batch, items }, patiently))]
 }
 
-async function storeBody(target: Target, item: ImportItem, patiently: Caller): Promise<ImportItem | LineError> {
-  const { body, ...entity } = item.value
-  if (body === undefined) return item
-  if (typeof body !== 'string' || body === '') return told(item, 'malformed_line', 'A body is text that is not empty.')
+async function storeBody(
+  target: Target,
+  item: ImportItem,
+  text: string,
+  patiently: Caller,
+): Promise<ImportItem | LineError> {
+  const { body: _, ...entity } = item.value
   try {
-    const ref = await patiently(() => storeText(target, body))
+    const ref = await patiently(() => storeText(target, text))
     return { ...item, value: { ...entity, objectstore_ref: ref } }
   } catch (error) {
     if (!isOwnFault(error)) throw error
@@ -158,11 +199,25 @@ async function put(target: Target, batch: ImportBatch, patiently: Caller): Promi
   } catch (error) {
     if (!isOwnFault(error)) throw error
     const [first] = items
-    if (items.length === 1 && first !== undefined) return [told(first, error.reason.code, error.reason.detail)]
+    if (items.length === 1 && first !== undefined) return await putAlone(target, kind, first, error, patiently)
     const middle = Math.ceil(items.length / 2)
     const half = (some: readonly ImportItem[]) => put(target, { kind, items: some }, patiently)
     return [...(await half(items.slice(0, middle))), ...(await half(items.slice(middle)))]
   }
+}
+
+/** A line that is too large with its body may fit without. */
+async function putAlone(
+  target: Target,
+  kind: ImportBatch['kind'],
+  item: ImportItem,
+  { status, reason }: Refused,
+  patiently: Caller,
+): Promise<readonly SentItem[]> {
+  const { body } = item.value
+  if (status !== 413 || typeof body !== 'string') return [told(item, reason.code, reason.detail)]
+  const stored = await storeBody(target, item, body, patiently)
+  return 'code' in stored ? [stored] : await put(target, { kind, items: [stored] }, patiently)
 }
 
 type Result = (typeof GRAPH_ROUTES)['put-entities']['answer']['_output']['results'][number]
@@ -186,6 +241,19 @@ function isOwnFault(error: unknown): error is Refused {
 
 /** Bytes a request may have where nobody allows more; larger texts go straight to where objects are. */
 const MOST_BYTES = 1_048_576
+
+/** Bytes a call that puts entities may have there; undefined: it does not say so to this caller. */
+export async function mostBatchBytes(target: Target): Promise<number | undefined> {
+  const cap = z.looseObject({ value: z.number() })
+  const answer = z.looseObject({ policy: z.looseObject({ max_batch_bytes: cap, max_body_bytes: cap }) })
+  return await callApi(target, answer, (api) => api.GET('/api/dag/safety')).then(
+    ({ policy }) => Math.max(policy.max_batch_bytes.value, policy.max_body_bytes.value),
+    (error: unknown) => {
+      if (error instanceof Refused) return undefined
+      throw error
+    },
+  )
+}
 
 /** Stores a text as an object and answers its ref; the same text again is the same ref. */
 async function storeText(target: Target, text: string): Promise<string> {

@@ -1,4 +1,4 @@
-import { BATCH } from '../../../shared/graph/graph-store.ts'
+import { WRITE_BATCH } from '../../../shared/graph/graph-store.ts'
 import { inexactNumbers, inexactNumberWords } from '../../../shared/text/strict-json.ts'
 
 type ImportKind = 'entities' | 'triples'
@@ -20,24 +20,42 @@ export interface ImportBatch {
 /** A line nothing can be made of. */
 export interface BadLine {
   readonly line: number
-  readonly code: 'malformed_line'
+  /** The file it stands for. */
+  readonly id?: string
+  readonly code: 'malformed_line' | 'unreadable_file'
   readonly message: string
 }
 
-/** UTF-16 units of a call: a request may have 1 MiB, and a unit is up to 3 bytes. */
-const MOST_TEXT = 300_000
+/** What was read as calls of so many bytes, in its order. The next one is read while one is sent. */
+export async function* importBatches(
+  reads: AsyncIterable<ReadItem | BadLine>,
+  mostBytes: number,
+): AsyncGenerator<ImportBatch | BadLine> {
+  const batches = inOrder(reads, mostBytes)
+  let next = batches.next()
+  for (;;) {
+    const { value, done } = await next
+    if (done === true) return
+    next = batches.next()
+    // Thrown where it is waited for, if anybody still does.
+    next.catch(() => {})
+    yield value
+  }
+}
 
-/** What was read as calls, in its order. */
-export async function* importBatches(reads: AsyncIterable<ReadItem | BadLine>): AsyncGenerator<ImportBatch | BadLine> {
+async function* inOrder(
+  reads: AsyncIterable<ReadItem | BadLine>,
+  mostBytes: number,
+): AsyncGenerator<ImportBatch | BadLine> {
   let open: OpenBatch | undefined
   for await (const read of reads) {
-    if (open !== undefined && !('code' in read) && hasRoom(open, read)) {
+    if (open !== undefined && !('code' in read) && hasRoom(open, read, mostBytes)) {
       open.items.push(read.item)
-      open.text += read.text
+      open.bytes += read.bytes
       continue
     }
     if (open !== undefined) yield open
-    open = 'code' in read ? undefined : { kind: read.kind, items: [read.item], text: read.text }
+    open = 'code' in read ? undefined : { kind: read.kind, items: [read.item], bytes: read.bytes }
     if ('code' in read) yield read
   }
   if (open !== undefined) yield open
@@ -47,7 +65,7 @@ export async function* importBatches(reads: AsyncIterable<ReadItem | BadLine>): 
 export interface ReadItem {
   readonly kind: ImportKind
   readonly item: ImportItem
-  readonly text: number
+  readonly bytes: number
 }
 
 /**
@@ -65,11 +83,14 @@ export async function* readImportLines(lines: AsyncIterable<string>, from: numbe
 interface OpenBatch {
   readonly kind: ImportKind
   readonly items: ImportItem[]
-  text: number
+  bytes: number
 }
 
-function hasRoom({ kind, items, text }: OpenBatch, next: ReadItem): boolean {
-  return kind === next.kind && items.length < BATCH && text + next.text <= MOST_TEXT
+/** Bytes of a call around its items. */
+const AROUND = 1_000
+
+function hasRoom({ kind, items, bytes }: OpenBatch, next: ReadItem, mostBytes: number): boolean {
+  return kind === next.kind && items.length < WRITE_BATCH && bytes + next.bytes + AROUND <= mostBytes
 }
 
 function readLine(text: string, line: number): ReadItem | BadLine {
@@ -83,7 +104,11 @@ function readLine(text: string, line: number): ReadItem | BadLine {
   }
   const id = entity_id ?? subject
   return (
-    changedIn(text, line) ?? { kind, item: { line, ...(typeof id === 'string' && { id }), value }, text: text.length }
+    changedIn(text, line) ?? {
+      kind,
+      item: { line, ...(typeof id === 'string' && { id }), value },
+      bytes: Buffer.byteLength(text) + 1,
+    }
   )
 }
 

@@ -85,13 +85,13 @@ function readState(state: unknown, line: number, holds: string): ReadItem | BadL
   const unread = unreadOf(state)
   if (unread !== undefined) return refuse(unread)
   const { id = state.entity_id, entity_id: _, triples, ...rest } = without(state, OF_THE_STORE)
-  const size = JSON.stringify(state).length
-  if (id === undefined && state.subject !== undefined) return tripleItem(state, line, size)
+  const bytes = Buffer.byteLength(JSON.stringify(state))
+  if (id === undefined && state.subject !== undefined) return tripleItem(state, line, bytes)
   if (id === undefined) return refuse('it has neither an id nor a subject')
   if (triples !== undefined && !Array.isArray(triples)) return refuse('its triples are no list')
   const stated = (triples ?? []).flatMap((triple) => statements(triple, id))
   const value = { ...rest, ...described(stated), entity_id: id, triples: stated }
-  return { kind: 'entities', item: { line, ...(typeof id === 'string' && { id }), value }, text: size }
+  return { kind: 'entities', item: { line, ...(typeof id === 'string' && { id }), value }, bytes }
 }
 
 /** What says something the graph would have to leave out silently, or say otherwise: with what to write instead. */
@@ -109,11 +109,11 @@ function unreadOf(state: Members): string | undefined {
 }
 
 /** A triple alone is added to its subject; several objects are several statements, which a line cannot be. */
-function tripleItem(state: Members, line: number, text: number): ReadItem | BadLine {
+function tripleItem(state: Members, line: number, bytes: number): ReadItem | BadLine {
   const [value, ...more] = statements(state, state.subject)
   if (isMembers(value) && more.length === 0) {
     const { subject } = value
-    return { kind: 'triples', item: { line, ...(typeof subject === 'string' && { id: subject }), value }, text }
+    return { kind: 'triples', item: { line, ...(typeof subject === 'string' && { id: subject }), value }, bytes }
   }
   const message = 'A triple of its own has one object: write its list as several triples, or into its entity.'
   return { line, code: 'malformed_line', message }

@@ -76,13 +76,75 @@ const PLACE_HELP: Readonly<Record<string, CommandHelp>> = {
     exits: { 1: 'there is none of this id.' },
     examples: ['token revoke 0v4x9k2m7q8r5t1w'],
   },
+  'spending list': {
+    prints:
+      'a line a cap: what is used or reserved of it, whose runs it counts, when it opens again; and a line a raise.',
+    json: '{caps: [{name, per, period, opens_at, tenant?, dag?, reached, usd?, tokens?, raises}]}.',
+    examples: ['spending list'],
+  },
+  'spending raise': {
+    prints: 'the cap as it is now.',
+    json: '{cap: {name, per, period, opens_at, tenant?, dag?, reached, usd?, tokens?, raises}}.',
+    exits: { 1: 'there is no such cap, it is in another unit, or it counts all tenants together.' },
+    examples: ['spending raise daily --usd 20 --reason "backfill of November"'],
+  },
+  'stage export': {
+    prints: 'how many runs, bodies and bytes are in the folder, how many of them came now, and what was left out.',
+    json: '{folder, tenant, complete, runs, bodies, bytes, fetched: {runs, bodies}, left_out: [{what, why}]}.',
+    exits: { 1: 'you lack scope stage:export, or the folder holds something else.' },
+    examples: ['stage export copy-of-dev'],
+  },
+  'stage import': {
+    prints: 'how many records were taken and how many were there already, and what was refused.',
+    json: '{folder, tenant, taken, there, bodies, refused: [{id, code, message}]}.',
+    exits: {
+      1: 'something was refused, a file does not have its hash, the copy is not whole, or you lack scope stage:import.',
+    },
+    examples: ['stage import copy-of-dev'],
+  },
+  'triggers list': {
+    prints: 'two lines a trigger: what fires it and when next, then its newest firing, failures and what was missed.',
+    json: '{triggers: [{document, name, kind, says, url?, paused?, next?, waiting, failures, missed?, last?}], unsound: [name]}.',
+    exits: { 1: 'the newest firing of one of them failed.' },
+    examples: ['triggers list'],
+  },
+  'triggers show': {
+    prints: 'the same of one trigger, its next times, and its newest firings.',
+    json: '{trigger, next_times: [time], firings: [{id, at, state, run_id?, by?, ended_at?, tries, next_at?, reason?}], next_cursor}.',
+    exits: { 1: 'there is no such trigger.' },
+    examples: ['triggers show report/nightly'],
+  },
+  'triggers pause': {
+    prints: 'that it is paused.',
+    json: '{trigger, changed}.',
+    exits: { 1: 'there is no such trigger.' },
+    examples: ['triggers pause report/nightly --reason holidays'],
+  },
+  'triggers resume': {
+    prints: 'that it goes on, and its next time.',
+    json: '{trigger, changed}.',
+    exits: { 1: 'there is no such trigger.' },
+    examples: ['triggers resume report/nightly'],
+  },
+  'triggers fire': {
+    prints: 'the run that is started.',
+    json: '{firing: {id, at, state, run_id, by, tries}}.',
+    exits: { 1: 'there is no such trigger, or its inputs cannot be computed of what was given.' },
+    examples: ['triggers fire report/nightly', `triggers fire tickets/from-crm --body '{"id":7}'`],
+  },
+  'triggers try': {
+    prints: 'the id of the firing, the inputs of its run, what is wrong, and the next times.',
+    json: '{ok, id?, known, inputs, problems: [{code, message}], next_times: [time]}.',
+    exits: { 1: 'no run would start.' },
+    examples: ['triggers try report/nightly', 'triggers try tickets/from-crm --body @sample.json'],
+  },
   'webhooks list': {
-    prints: 'a line an endpoint: name, host, and the events it is told of.',
-    json: '{webhooks: [{name, host, events, dags?, keys, timeout_ms, give_up_sec}]}.',
+    prints: 'a line an endpoint: name, host or bus, and the events it is told of.',
+    json: '{webhooks: [{name, host, events, dags?, keys, timeout_ms, give_up_sec}], buses: [{name, bus, events, dags?, give_up_sec}]}.',
     examples: ['webhooks list'],
   },
   'webhooks test': {
-    prints: 'whether the endpoint took the message, and what it answered.',
+    prints: 'whether the webhook or bus took the message, and what it answered.',
     json: '{id, endpoint, delivered, status?, reason?}.',
     exits: { 1: 'it did not take it.' },
     examples: ['webhooks test billing'],
@@ -106,7 +168,8 @@ const PLACE_HELP: Readonly<Record<string, CommandHelp>> = {
     prints:
       'the stacks, what their roles may do, what they cost idle and for 1,000 runs, read in the templates; then it asks. What the CDK says goes to stderr.',
     exits: {
-      1: 'no credentials, not bootstrapped, too few concurrent executions, nobody said yes, or the CDK failed.',
+      1: 'no credentials, not bootstrapped, too few concurrent executions, nobody said yes, or the CDK failed; with --prove, something of its stage is left.',
+      100: 'with --prove: a step did not hold.',
     },
     examples: ['deploy', 'deploy --stage prod --profile work --yes'],
   },
@@ -114,6 +177,27 @@ const PLACE_HELP: Readonly<Record<string, CommandHelp>> = {
     prints: 'what goes and what stays; the name of the stage is typed before anything does.',
     exits: { 1: 'no credentials, the name was not typed, or the CDK failed.' },
     examples: ['destroy --stage dev', 'destroy --stage dev --with-data --confirm dev'],
+  },
+  'rollout status': {
+    prints: 'the release that is deployed, and which new runs begin with, since when and by whom.',
+    json: '{deployed: {id, code}, routing: {percent, to, from?, at, by, taken_back?} or null}.',
+    exits: { 1: 'no credentials, no such stage, or its releases are not gradual.' },
+    examples: ['rollout status --stage dev', 'rollout status --json'],
+  },
+  'rollout shift': {
+    prints: 'which new runs begin with what from now on; with --watch whether that is so at its end.',
+    exits: { 1: 'as rollout status; it was taken back before, or while it was watched; nobody said yes.' },
+    examples: ['rollout shift 10 --stage dev --watch 30 --yes', 'rollout shift 100'],
+  },
+  'rollout rollback': {
+    prints: 'which new runs begin with what from now on.',
+    exits: { 1: 'as rollout status; there is no release before; nobody said yes.' },
+    examples: ['rollout rollback --stage dev --yes'],
+  },
+  'rollout prune': {
+    prints: 'how many versions of functions there are, and how many were deleted.',
+    exits: { 1: 'as rollout status; nobody said yes.' },
+    examples: ['rollout prune --stage dev'],
   },
   logs: {
     prints: 'a line a logged line that names the run: time, function, level, message, facts; oldest first.',
@@ -163,6 +247,31 @@ const RUN_HELP: Readonly<Record<string, CommandHelp>> = {
       'a line a run: id, state, when it was created, DAG; of one that ended how long it took; tokens and price, where there are any. `More:` names the next page.',
     json: 'GET /api/dag/runs: {runs: [..], next_cursor}.',
     examples: ['run list', 'run list --status failed --limit 10', 'run list --dag hello --json'],
+  },
+  'run search': {
+    prints: 'a line a run, as `run list` has them, newest first; `More:` names the next page.',
+    json: 'GET /api/dag/search: {runs: [..], next_cursor}.',
+    exits: { 2: 'the search cannot be read: where, what was seen, and what may stand there.' },
+    examples: [
+      'run search state:failed label:team=growth',
+      'run search "invoice 4711" dag:import* "time:>7d"',
+      'run search "cost:>0.5 -label:team"',
+    ],
+  },
+  'run label': {
+    prints: 'the labels the run has now.',
+    json: 'POST /api/dag/runs/{run_id}/notes: {note, labels}.',
+    examples: ['run label RUN team=growth stage=prod', 'run label RUN --remove stage'],
+  },
+  'run note': {
+    prints: 'as whom it was noted.',
+    json: 'POST /api/dag/runs/{run_id}/notes: {note, labels}.',
+    examples: ['run note RUN "The source was down; see the ticket."'],
+  },
+  'run notes': {
+    prints: 'a line a note, oldest first: when, who, the text, how labels were changed.',
+    json: 'GET /api/dag/runs/{run_id}/notes: {notes: [{id, at, by, text?, labels?}]}.',
+    examples: ['run notes RUN'],
   },
   'run status': {
     prints: 'blocks with state, tries, gates and times; what it waits for or why it ended; artifacts.',
@@ -231,6 +340,23 @@ const RUN_HELP: Readonly<Record<string, CommandHelp>> = {
     prints: 'how many runs were cancelled, and which could not be.',
     json: '{status, stopped, left?, not_stopped?: [{run_id, code}]}.',
     examples: ['run stop-all', 'run stop-all --hold --reason "Provider is down"'],
+  },
+  'run erase': {
+    prints: 'when it was erased, or that it still goes on after 30 s; who asked, and the hash of the record.',
+    json: 'GET /api/dag/runs/{run_id}/erasure.',
+    exits: { 1: 'it is held, not over, or opened by a run that is there; or you did not say yes.' },
+    examples: ['run erase RUN --why "Request 4711"', 'run erase RUN --why "Request 4711" --yes'],
+  },
+  'run erasure': {
+    prints: 'who holds it, or how far its erasure is: the record that proves it.',
+    json: 'GET /api/dag/runs/{run_id}/erasure.',
+    examples: ['run erasure RUN'],
+  },
+  'run hold': {
+    prints: 'who holds it since when, or that nobody does.',
+    json: 'GET /api/dag/runs/{run_id}/erasure.',
+    exits: { 1: 'with --lift: nobody holds it.' },
+    examples: ['run hold RUN --why "Audit of 2026"', 'run hold RUN --lift --why "The audit is over"'],
   },
   'run retry': {
     prints: 'the new run, which blocks it takes over, and how to follow it.',
@@ -361,13 +487,15 @@ const DOCUMENT_HELP: Readonly<Record<string, CommandHelp>> = {
     examples: ['graph dags/hello.yaml', 'graph dags/hello.yaml --format svg > hello.svg'],
   },
   'graph import': {
-    prints: 'how many were put and refused, and which lines; after a failure from which line to go on.',
-    json: '{put, refused, ..}.',
-    exits: { 1: 'a line was refused, or the import stopped.' },
+    prints:
+      'how many were put and refused, and which lines; after a failure from which line to go on; of a folder also which files are gone.',
+    json: '{outcomes, refused, errors: [{line, id, code, message}], ..}; of a folder {same, gone, removed, skipped} too.',
+    exits: { 1: 'a line or a file was refused, or the import stopped.' },
     examples: [
       'graph import entities.ndjson',
       'graph import entities.ndjson --from-line 2001',
       'graph import states.json --from semstreams',
+      'graph import handbook --from files',
     ],
   },
   'graph search': {
@@ -375,13 +503,20 @@ const DOCUMENT_HELP: Readonly<Record<string, CommandHelp>> = {
     json: 'GET /api/graph/search: {hits: [..], as_of}.',
     examples: ['graph search Switzerland', 'graph search "capital city" --type place --limit 5'],
   },
+  'graph eval': {
+    prints:
+      'a line a ranking: nDCG@10, Recall@5, MRR@10, and how it stands to words alone with p; then relevant ids nothing found. With embeddings and --answers also a line a weight, and which to set.',
+    json: '{questions, rankings: [{name, ndcg_at_10, recall_at_5, mrr_at_10, against?: {difference, p}}], embeddings?: {set, rankings, chosen: {weight, because}}, never_found, not_there: [id]}.',
+    exits: { 2: 'a line of the file cannot be read; nothing was asked.' },
+    examples: ['graph eval asked.ndjson', 'graph eval asked.ndjson --answers'],
+  },
   'graph show': {
     prints: 'label, types and every statement of the entity.',
     json: 'GET /api/graph/entities/{entity_id}.',
     examples: ['graph show ENTITY'],
   },
   'graph neighbors': {
-    prints: 'a line an edge: direction, predicate, the other entity.',
+    prints: 'a line an edge: its hop, subject, predicate, object; of a mention also where it stands, in bytes.',
     json: 'GET /api/graph/entities/{entity_id}/neighbors: {entities, edges}.',
     examples: ['graph neighbors ENTITY --direction out --depth 2'],
   },
@@ -392,12 +527,14 @@ const DOCUMENT_HELP: Readonly<Record<string, CommandHelp>> = {
     examples: ['graph delete ENTITY', 'graph delete --file ids.txt'],
   },
   schema: {
-    prints: 'the JSON Schema (2020-12) of a DAG document, of sluice.yaml, or of an evaluation, indented.',
+    prints:
+      'the JSON Schema (2020-12) of a DAG document, of sluice.yaml, of an evaluation, or of messages about events, indented.',
     json: 'the same on one line.',
     examples: [
       'schema > dag.schema.json',
       'schema --settings > sluice.schema.json',
       'schema --eval > eval.schema.json',
+      'schema --events > events.schema.json',
     ],
   },
   'goal evaluate': {

@@ -2,9 +2,11 @@ import * as z from 'zod'
 import { CONTROL_ROUTES } from '../../../shared/api/control-routes.ts'
 import { RunParamsSchema } from '../../../shared/api/route-schema.ts'
 import { RUN_ROUTES } from '../../../shared/api/run-routes.ts'
+import { SEARCH_ROUTES } from '../../../shared/api/search-routes.ts'
 import { START_RUN } from '../../../shared/api/start-run-route.ts'
 import { isRunEnd } from '../../../shared/runs/event-types.ts'
 import { agentItemNames } from '../../../shared/runs/turns-and-calls.ts'
+import { FIELD_NAMES, queryField } from '../../../shared/search-runs/fields.ts'
 import { eventLine } from '../run/events.ts'
 import { failedTail } from '../run/log.ts'
 import { callApi } from '../server/api.ts'
@@ -89,6 +91,8 @@ async function follow(
 const LIST = RUN_ROUTES['list-runs']
 const GET = RUN_ROUTES['get-run']
 const STOP = CONTROL_ROUTES['stop-run']
+const SEARCH = SEARCH_ROUTES['search-runs']
+const NOTE = SEARCH_ROUTES['add-note']
 
 const StatusSchema = GET.answer.omit({ dag: true, steps: true }).loose()
 
@@ -141,6 +145,35 @@ export const RUN_TOOLS: readonly Tool[] = [
     run: (query, { target, signal }) =>
       callApi(target, LIST.answer.loose(), (api) =>
         api.GET('/api/dag/runs', { params: { query: withoutUndefined(query) }, signal }),
+      ),
+  }),
+  defineTool({
+    name: 'search_runs',
+    title: 'Search runs',
+    description: `Runs that a search finds, newest first. Terms, which all have to hold: ${FIELD_NAMES.map((name) => queryField(name).example).join(' ')}; words of marked inputs and outputs and of why a run failed; "-" before a term: it must not hold.`,
+    input: SEARCH.query.extend({ limit: z.int().min(1).max(200).default(20) }),
+    output: SEARCH.answer.loose(),
+    reads: true,
+    run: (query, { target, signal }) =>
+      callApi(target, SEARCH.answer.loose(), (api) =>
+        api.GET('/api/dag/search', { params: { query: withoutUndefined(query) }, signal }),
+      ),
+  }),
+  defineTool({
+    name: 'annotate_run',
+    title: 'Label a run, or write a note',
+    description:
+      'Changes the labels a run is found by, or writes a note to it; also after its end. Each is kept with who did it.',
+    input: NOTE.body.safeExtend(RunParamsSchema.shape),
+    output: NOTE.answer.loose(),
+    run: ({ run_id, ...body }, { target, signal }) =>
+      callApi(target, NOTE.answer.loose(), (api) =>
+        api.POST('/api/dag/runs/{run_id}/notes', {
+          params: { path: { run_id } },
+          // The schema of the arguments is that of the body.
+          body: body as never,
+          signal,
+        }),
       ),
   }),
   defineTool({

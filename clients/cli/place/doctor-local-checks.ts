@@ -180,6 +180,7 @@ const TENANT = "'tenant ' || t.tenant"
 /** Every column that holds JSON, in whatever table of the file, and SQL that says whose it is. */
 export const JSON_COLUMNS: readonly (readonly [table: string, column: string, whose: string])[] = [
   ['metas', 'body', RUN],
+  ['runs', 'resting', RUN],
   ['lanes', 'body', RUN],
   ['events', 'body', runOf(`t.id / ${2 ** 24}`)],
   ['outbox', 'body', RUN],
@@ -187,6 +188,10 @@ export const JSON_COLUMNS: readonly (readonly [table: string, column: string, wh
   ['approvals', 'item', RUN],
   ['approval_messages', 'body', RUN],
   ['head_maps', 'body', RUN],
+  ['run_facts', 'birth', RUN],
+  ['run_facts', 'labels', RUN],
+  ['run_facts', 'ended', RUN],
+  ['run_notes', 'body', RUN],
   ['contexts', 'body', RUN],
   ['artifacts', 'body', RUN],
   ['cached_results', 'body', TENANT],
@@ -194,6 +199,8 @@ export const JSON_COLUMNS: readonly (readonly [table: string, column: string, wh
   ['lineages', 'body', "'run ' || t.run_id"],
   ['goal_attempts', 'body', "'run ' || t.run_id"],
   ['dead_webhooks', 'body', TENANT],
+  ['run_marks', 'hold', "'run ' || t.run_id"],
+  ['run_marks', 'erasure', "'run ' || t.run_id"],
   ['tokens', 'body', "'token ' || t.id"],
   ['tokens', 'revoked', "'token ' || t.id"],
   ['machine_definitions', 'definition', "'machine ' || t.hash"],
@@ -204,6 +211,9 @@ export const JSON_COLUMNS: readonly (readonly [table: string, column: string, wh
   ['kept_events', 'body', TENANT],
   ['event_waits', 'body', TENANT],
   ['callbacks', 'body', "'run ' || t.run_id"],
+  ['spending_raises', 'body', "'spending cap ' || t.cap"],
+  ['trigger_states', 'body', "'trigger ' || t.document || '/' || t.name"],
+  ['firings', 'body', "'trigger ' || t.document || '/' || t.name"],
   ['graph_entities', 'body', "'entity ' || t.entity_id"],
   ['graph_changes', 'entity_ids', TENANT],
 ]
@@ -273,7 +283,7 @@ interface Sample {
   readonly looked: readonly Kept[]
 }
 
-/** Small ones are rows of the database, the others files. */
+/** Those of up to 16 KiB are in the database, the others files. */
 function objectsCheck(folder: string, database: string): Check {
   const name = 'objects'
   const [files, rows] = [objectFiles(folder), objectRows(database)]
@@ -303,20 +313,27 @@ function objectRows(file: string): Sample {
   let db: DatabaseSync | undefined
   try {
     db = new DatabaseSync(file, { readOnly: true, timeout: 200 })
-    const all = Number(db.prepare('SELECT count(*) AS n FROM objects').get()?.n)
-    const step = Math.max(1, Math.floor(all / SAMPLE))
-    const rows = db
-      .prepare(
-        `SELECT tenant, lower(hex(sha256)) AS hash, CAST(body AS BLOB) AS body
-         FROM (SELECT *, row_number() OVER () AS at FROM objects) WHERE at % ? = 0 LIMIT ${SAMPLE}`,
-      )
-      .all(step)
-    return { all, looked: rows.map(rowOf) }
+    const [short, long] = [rowsOf(db, 'objects', 'objects'), rowsOf(db, 'long_objects', LONG)]
+    return { all: short.all + long.all, looked: [...short.looked, ...long.looked] }
   } catch {
     return { all: 0, looked: [] }
   } finally {
     db?.close()
   }
+}
+
+const LONG = 'long_objects LEFT JOIN long_bodies USING (place)'
+
+function rowsOf(db: DatabaseSync, table: string, withBodies: string): Sample {
+  const all = Number(db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n)
+  const step = Math.max(1, Math.floor(all / SAMPLE))
+  const rows = db.prepare(
+    `SELECT tenant, lower(hex(sha256)) AS hash, CAST(body AS BLOB) AS body FROM ${withBodies}
+     WHERE (tenant, sha256) IN
+       (SELECT tenant, sha256 FROM (SELECT tenant, sha256, row_number() OVER () AS at FROM ${table}) WHERE at % ? = 0)
+     LIMIT ${SAMPLE}`,
+  )
+  return { all, looked: rows.all(step).map(rowOf) }
 }
 
 function rowOf({ tenant, hash, body }: Readonly<Record<string, SQLOutputValue>>): Kept {

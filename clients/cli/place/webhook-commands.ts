@@ -18,29 +18,42 @@ export function addWebhooks(parent: Command, session: Session): void {
 
 function addWebhooksList(parent: Command, session: Session): void {
   withTargetOptions(
-    parent.command('list').description('the configured webhooks: name, host, and what each is told of'),
+    parent
+      .command('list')
+      .description('the configured webhooks and buses: name, host or bus, and what each is told of'),
   ).action((options: TargetOptions) => listWebhooks(session, options))
 }
 
 async function listWebhooks(session: Session, { url, json }: TargetOptions): Promise<void> {
   const answer = await callApi(chooseTarget(session, url), ListSchema, (api) => api.GET('/api/webhooks'))
   if (json === true) return session.say(jsonText(answer, 2))
-  if (answer.webhooks.length === 0) session.say('No webhooks: webhooks in sluice.yaml names none.')
-  for (const { name, host, events, dags, keys } of answer.webhooks) {
-    const of = dags === undefined ? '' : ` of ${dags.join(', ')}`
-    const rotated = keys > 1 ? ', key is being rotated' : ''
-    session.say(`${name}  ${host}  ${events === 'all' ? 'all events' : events.join(', ')}${of}${rotated}`)
+  const { webhooks, buses = [] } = answer
+  if (webhooks.length + buses.length === 0) session.say('No webhooks: webhooks in sluice.yaml names none.')
+  for (const { name, host, keys, ...told } of webhooks) {
+    session.say(`${name}  ${host}  ${toldOf(told)}${keys > 1 ? ', key is being rotated' : ''}`)
   }
+  for (const { name, bus, ...told } of buses) session.say(plainText(`${name}  bus ${bus}  ${toldOf(told)}`))
 }
 
-/** A newer server may say more. */
-const ListSchema = WEBHOOK_ROUTES['list-webhooks'].answer.loose()
+function toldOf({
+  events,
+  dags,
+}: {
+  readonly events: 'all' | readonly string[]
+  readonly dags?: readonly string[] | undefined
+}): string {
+  const of = dags === undefined ? '' : ` of ${dags.join(', ')}`
+  return `${events === 'all' ? 'all events' : events.join(', ')}${of}`
+}
+
+/** A newer server may say more, an older one knows no buses. */
+const ListSchema = WEBHOOK_ROUTES['list-webhooks'].answer.partial({ buses: true }).loose()
 
 function addWebhooksTest(parent: Command, session: Session): void {
   withTargetOptions(
-    parent.command('test').description('send a message of type webhook:test to an endpoint, once and now'),
+    parent.command('test').description('send a message of type webhook:test to a webhook or a bus, once and now'),
   )
-    .argument('<name>', 'name of a webhook, as `webhooks list` shows it')
+    .argument('<name>', 'name of a webhook or a bus, as `webhooks list` shows it')
     .action((name: string, options: TargetOptions) => testWebhook(session, name, options))
 }
 
@@ -50,8 +63,12 @@ async function testWebhook(session: Session, name: string, { url, json }: Target
   )
   if (!sent.delivered) process.exitCode = 1
   if (json === true) return session.say(jsonText(sent, 2))
-  const words = sent.delivered ? `took it (${sent.status})` : `did not take it: ${sent.reason}`
-  session.say(plainText(`${sent.endpoint} ${words}. Message: ${sent.id}`))
+  session.say(plainText(`${sent.endpoint} ${becameOf(sent)}. Message: ${sent.id}`))
+}
+
+function becameOf({ delivered, status, reason }: Pick<z.output<typeof TestSchema>, 'delivered' | 'status' | 'reason'>) {
+  if (!delivered) return `did not take it: ${reason}`
+  return status === undefined ? 'took it' : `took it (${status})`
 }
 
 /** A newer server may say more. */
@@ -122,8 +139,7 @@ async function replay(session: Session, ids: readonly string[], options: ReplayO
   for (const id of isByName ? await deadIds(target, endpoint) : ids) {
     const one = await send(target, id)
     replayed.push(one)
-    const words = one.delivered ? `took it (${one.status})` : `did not take it: ${one.reason}`
-    if (json !== true) session.say(plainText(`${id}  ${one.endpoint} ${words}`))
+    if (json !== true) session.say(plainText(`${id}  ${one.endpoint} ${becameOf(one)}`))
   }
   if (replayed.some(({ delivered }) => !delivered)) process.exitCode = 1
   if (json === true) return session.say(jsonText({ replayed }, 2))

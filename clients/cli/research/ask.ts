@@ -79,6 +79,7 @@ interface AskedQuestion {
   readonly budget_tokens?: number
   readonly max_iterations?: number
   readonly keep_unsupported?: boolean
+  readonly embeddings_weight?: number
 }
 
 interface WaitHow {
@@ -87,10 +88,15 @@ interface WaitHow {
   stage(name: string): void
 }
 
-/** Starts a research run and answers its id. */
-export async function startResearch(target: Target, question: AskedQuestion): Promise<string> {
+/** Starts a research run and answers its id; under a key once, however often it is called. */
+export async function startResearch(target: Target, question: AskedQuestion, key?: string): Promise<string> {
   const answer = RESEARCH_ROUTES['start-research'].answer.loose()
-  const { run_id } = await callApi(target, answer, (api) => api.POST('/api/research', { body: question }))
+  const { run_id } = await callApi(target, answer, (api) =>
+    api.POST('/api/research', {
+      body: question,
+      ...(key !== undefined && { params: { header: { 'Idempotency-Key': key } } }),
+    }),
+  )
   return run_id
 }
 

@@ -106,7 +106,7 @@ async function readBody(target: Target, ref: string): Promise<string> {
 /** Labels of what it leads to. */
 async function readNames(target: Target, { entity_id, triples = [] }: Entity): Promise<ReadonlyMap<string, string>> {
   if (!triples.some(isEdge)) return new Map()
-  const params = { path: { entity_id }, query: { direction: 'out', limit: 1_000 } } as const
+  const params = { path: { entity_id }, query: { direction: 'out', mentions: 'none', limit: 1_000 } } as const
   const { entities } = await callApi(target, GRAPH_ROUTES['get-neighbors'].answer.loose(), (api) =>
     api.GET('/api/graph/entities/{entity_id}/neighbors', { params }),
   )

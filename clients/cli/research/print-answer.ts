@@ -1,5 +1,6 @@
 import type { ResearchAnswer, ResearchTrace } from '../../../shared/api/research-routes.ts'
 import { supportCountWords } from '../../../shared/research/claims/check-synthesis.ts'
+import { saysNoAnswer } from '../../../shared/research/claims/claim-lines.ts'
 import type { Target } from '../server/api.ts'
 import { count, durationWords } from '../terminal/format.ts'
 import type { ExitCode } from '../terminal/refused.ts'
@@ -49,6 +50,7 @@ function answerLines(answer: ResearchAnswer, checked: CheckedAnswer, columns: nu
   const { result, reason = '', state } = answer
   if (result === undefined) return wrapText(oneLine(`There is no answer: the run ${state}. ${reason}`), columns)
   return [
+    ...verdictLines(result),
     ...plainText(result.synthesis)
       .split('\n')
       .flatMap((line) => wrapText(line, columns, '  ')),
@@ -60,6 +62,13 @@ function answerLines(answer: ResearchAnswer, checked: CheckedAnswer, columns: nu
     '',
     ...costWords(answer),
   ]
+}
+
+/** Said before a word of it is read, where what stands below is no answer and does not say so itself. */
+function verdictLines({ answers, synthesis }: NonNullable<ResearchAnswer['result']>): readonly string[] {
+  if (answers === 'part') return ['An answer to a part of the question.', '']
+  if (answers === 'maybe') return ['No answer: what is shown are passages that may answer the question.', '']
+  return answers === 'no' && !saysNoAnswer(synthesis) ? ['No answer.', ''] : []
 }
 
 function evidenceLines(

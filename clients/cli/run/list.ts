@@ -2,6 +2,7 @@ import { type Command, type CommandOptions, Option } from 'commander'
 import * as z from 'zod'
 import { RUN_ROUTES } from '../../../shared/api/run-routes.ts'
 import type { ShownState } from '../../../shared/runs/head.ts'
+import { labelWords } from '../../../shared/runs/labels.ts'
 import { callApi, chooseTarget, commandLine, type Target } from '../server/api.ts'
 import { costWords, count, durationWords } from '../terminal/format.ts'
 import { type TargetOptions, wholeNumber, withReadingOptions } from '../terminal/options.ts'
@@ -33,8 +34,18 @@ async function list(session: Session, options: ListOptions): Promise<void> {
     api.GET('/api/dag/runs', { params: { query: queryOf(options) } }),
   )
   if (json === true) return session.say(jsonText(answer, 2))
+  sayRuns(session, answer, 'No runs.')
+  if (answer.next_cursor !== null) session.say(`More: ${moreOf(session, target, options, answer.next_cursor)}`)
+}
+
+/** A line a run. */
+export function sayRuns(
+  session: Session,
+  answer: Pick<z.infer<typeof ListSchema>, 'runs' | 'damaged'>,
+  nothing: string,
+): void {
   warnOfDamaged(session, answer.damaged)
-  if (answer.runs.length === 0) return session.say('No runs.')
+  if (answer.runs.length === 0) session.say(nothing)
   const columns = session.terminal ? session.size().columns : Number.POSITIVE_INFINITY
   for (const run of answer.runs) {
     const state = run.state === 'paused_approval' ? 'approval' : run.state
@@ -43,7 +54,6 @@ async function list(session: Session, options: ListOptions): Promise<void> {
     const facts = [run.run_id, state.padEnd(9), at, name, ...factsOf(run)]
     session.say(cut(facts.join('  '), columns))
   }
-  if (answer.next_cursor !== null) session.say(`More: ${moreOf(session, target, options, answer.next_cursor)}`)
 }
 
 function warnOfDamaged(session: Session, damaged: z.infer<typeof ListSchema>['damaged'] = []): void {
@@ -53,10 +63,18 @@ function warnOfDamaged(session: Session, damaged: z.infer<typeof ListSchema>['da
 }
 
 /** What an older server does not tell is left out. */
-function factsOf({ created_at, ended_at, tokens = 0, usd = 0, unpriced_tokens }: Listed): readonly string[] {
+function factsOf({
+  created_at,
+  ended_at,
+  tokens = 0,
+  usd = 0,
+  unpriced_tokens,
+  labels = {},
+}: Listed): readonly string[] {
   const took = ended_at ? [durationWords(Date.parse(ended_at) - Date.parse(created_at))] : []
   const used = tokens === 0 ? [] : [count(tokens, 'token')]
-  return [...took, ...used, costWords({ tokens, usd, unpriced_tokens })].filter((fact) => fact !== '')
+  const told = [...took, ...used, costWords({ tokens, usd, unpriced_tokens }), oneLine(labelWords(labels))]
+  return told.filter((fact) => fact !== '')
 }
 
 function queryOf({ children, dag, limit, cursor, ...options }: ListOptions) {
@@ -92,8 +110,9 @@ const ListedSchema = z.looseObject({
   tokens: z.number().optional(),
   usd: z.number().nullable().optional(),
   unpriced_tokens: z.number().optional(),
+  labels: z.record(z.string(), z.string()).optional(),
   parent: z.looseObject({ run_id: z.string() }).optional(),
 })
 type Listed = z.infer<typeof ListedSchema>
 
-const ListSchema = RUN_ROUTES['list-runs'].answer.extend({ runs: z.array(ListedSchema) }).loose()
+export const ListSchema = RUN_ROUTES['list-runs'].answer.extend({ runs: z.array(ListedSchema) }).loose()

@@ -1,4 +1,5 @@
 import { type Command, type CommandOptions, Option } from 'commander'
+import { LIMITS } from '../../../shared/limits.ts'
 import { RunGraphSchema } from '../../../shared/plan/graph-schema.ts'
 import { addDecisionCommands } from '../approvals/decision-commands.ts'
 import { callApi, chooseTarget } from '../server/api.ts'
@@ -8,14 +9,17 @@ import type { Session } from '../terminal/session.ts'
 import { addArtifact } from './artifacts.ts'
 import { addCost } from './cost.ts'
 import { addDiff } from './diff.ts'
+import { addErase } from './erase.ts'
 import { addEvents } from './events.ts'
 import { addExport } from './export.ts'
 import { addRunGoal } from './goal.ts'
 import { addList } from './list.ts'
 import { addLog } from './log.ts'
+import { addNotes } from './notes.ts'
 import { addOutput } from './outputs.ts'
 import { addRecord } from './record.ts'
 import { addPivot, addRetry } from './retry-and-pivot.ts'
+import { addSearch } from './search.ts'
 import { addWatch } from './start-and-watch.ts'
 import type { RunStartOptions } from './start-document.ts'
 import { addStatus } from './status.ts'
@@ -41,6 +45,7 @@ type AddCommand = (parent: Command, session: Session, options?: CommandOptions) 
 /** The commands of `sluice run` that are also there without `run`, in the order of the help: a new one is a line. */
 const RUN_COMMANDS: readonly AddCommand[] = [
   addList,
+  addSearch,
   addStatus,
   addOutput,
   addArtifact,
@@ -55,6 +60,8 @@ const RUN_COMMANDS: readonly AddCommand[] = [
   addDiff,
   addExport,
   addRelease,
+  addNotes,
+  addErase,
   addVerify,
   addRecord,
   addCost,
@@ -65,6 +72,10 @@ function addRunStart(run: Command, session: Session): void {
     .argument('[file-or-name]', 'a DAG file, or a document of the server by name')
     .option('--example <name>', 'a document shipped with the package, for example basic')
     .option('--input <key=value>', 'a run input; repeat it', (pair, pairs: string[] = []) => [...pairs, pair])
+    .option('--label <key=value>', 'what the run is found by; repeat it', (pair, pairs: string[] = []) => [
+      ...pairs,
+      pair,
+    ])
     .option('--context-json <file>', 'free values from a JSON file with one object')
     .option(
       '--goal-contract <file>',
@@ -80,6 +91,11 @@ function addRunStart(run: Command, session: Session): void {
     .addOption(
       new Option('--deadline-sec <n>', 'cancel it after that long; waiting for people does not count').argParser(
         wholeNumber(1, 31_536_000),
+      ),
+    )
+    .addOption(
+      new Option('--priority <seconds>', 'stand in queues as if started that much earlier; below 0: later').argParser(
+        wholeNumber(-LIMITS.priority_sec, LIMITS.priority_sec),
       ),
     )
     .option('--watch', 'follow it to its end')

@@ -96,7 +96,7 @@ export async function startOnly(session: Session, target: Target, how: StartHow)
   if (how.json) return session.say(jsonText(started, 2))
   session.say(`Started run ${started.run_id} of ${oneLine(started.dag_name)} at ${target.url}.`)
   for (const line of reuseLines(started)) session.say(line)
-  if (started.queued === true) session.say('It waits for a place: as many runs are active as may be.')
+  if (started.queued === true) session.say('It waits in a queue: `sluice run status` says for what, and behind whom.')
   session.say(`Follow it: ${commandLine(session, target, `run watch ${started.run_id}`)}`)
 }
 

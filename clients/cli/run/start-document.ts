@@ -6,7 +6,14 @@ import { withPlace } from '../place/with-place.ts'
 import { chooseTarget, isServerThere } from '../server/api.ts'
 import { readFile } from '../terminal/files.ts'
 import { count } from '../terminal/format.ts'
-import { askForMissing, likelyTypos, readContext, splitRunInputs, takenDefaults } from '../terminal/input-values.ts'
+import {
+  askForMissing,
+  likelyTypos,
+  readContext,
+  readLabelPairs,
+  splitRunInputs,
+  takenDefaults,
+} from '../terminal/input-values.ts'
 import type { TargetOptions } from '../terminal/options.ts'
 import { Refused } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
@@ -16,12 +23,14 @@ import { type StartHow, startAndWatch, startOnly } from './start-and-watch.ts'
 export interface RunStartOptions extends TargetOptions {
   readonly example?: string
   readonly input?: readonly string[]
+  readonly label?: readonly string[]
   readonly contextJson?: string
   readonly goalContract?: string
   readonly continue?: string
   readonly maxParallel?: number
   readonly failFast?: true
   readonly deadlineSec?: number
+  readonly priority?: number
   readonly watch?: true
   readonly quiet?: true
   readonly yes?: true
@@ -71,7 +80,15 @@ async function inputPairs(
 
 /** The body of POST /api/dag/run. */
 function requestOf({ body, dag }: ChosenDocument, options: RunStartOptions): StartHow['request'] {
-  const { input: pairs = [], maxParallel, failFast, deadlineSec, continue: continues } = options
+  const {
+    input: pairs = [],
+    label: labels = [],
+    maxParallel,
+    failFast,
+    deadlineSec,
+    priority,
+    continue: continues,
+  } = options
   const { context, ...files } = requestFiles(options)
   const chosen = {
     ...(maxParallel !== undefined && { max_parallel: maxParallel }),
@@ -82,7 +99,9 @@ function requestOf({ body, dag }: ChosenDocument, options: RunStartOptions): Sta
     ...body,
     ...splitRunInputs({ pairs, context, ...(dag !== undefined && { declared: dag.inputs }) }),
     ...files,
+    ...(labels.length > 0 && { labels: readLabelPairs(labels) }),
     ...(continues !== undefined && { continues }),
+    ...(priority !== undefined && { priority }),
     ...(Object.keys(chosen).length > 0 && { options: chosen }),
   }
 }

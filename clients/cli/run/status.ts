@@ -1,6 +1,7 @@
 import type { Command, CommandOptions } from 'commander'
 import { asksWaiver } from '../../../shared/runs/approval.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
+import { labelWords } from '../../../shared/runs/labels.ts'
 import {
   askedWords,
   changeWarnings,
@@ -72,6 +73,7 @@ function runLines(session: Session, answer: RunAnswer): readonly string[] {
     run.run_id,
     ...parent,
     ...linked(answer),
+    ...(run.labels === undefined ? [] : [oneLine(`Labels: ${labelWords(run.labels)}`)]),
     ...renderRun(answer, canvas),
     ...judged(answer),
     ...(why === undefined ? [] : [oneLine(why)]),
@@ -97,6 +99,7 @@ function linked({ run }: RunAnswer): readonly string[] {
     ['Goes on as run', run.next_run],
     ['Tries again the goal of run', run.pivots],
     ['Its goal is tried again by run', run.pivoted_by],
+    ['Fired by run', run.follows],
     ['Retried by', run.retried_by?.join(', ')],
     ['Continued by', run.continued_by?.join(', ')],
   ]

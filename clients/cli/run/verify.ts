@@ -1,6 +1,7 @@
 import type { Command, CommandOptions } from 'commander'
 import * as z from 'zod'
 import { VERIFY_RUN } from '../../../shared/api/verify-routes.ts'
+import { proofOf } from '../../../shared/runs/erasure.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import { foldRun } from '../../../shared/runs/fold-run.ts'
 import { hashAfter } from '../../../shared/runs/hash-chain.ts'
@@ -38,11 +39,25 @@ async function verify(session: Session, runId: string, { url, json, audit }: Ver
   const answer = await callApi(target, AnswerSchema, (api) =>
     api.GET('/api/dag/runs/{run_id}/verify', { params: { path: { run_id: runId } } }),
   )
-  const recomputed = await recomputeHere(target, runId, answer, file)
+  const recomputed =
+    answer.erasure === undefined
+      ? await recomputeHere(target, runId, answer, file)
+      : [recomputeErasure(runId, answer.erasure)]
   const ok = answer.ok && recomputed.every(({ problems }) => problems.length === 0)
   if (json === true) session.say(jsonText({ ...answer, ok, recomputed }, 2))
   else for (const line of linesOf(answer, recomputed, ok)) session.say(line)
   if (!ok) process.exitCode = 100
+}
+
+/** The record alone: there is nothing else left to compute it of. */
+function recomputeErasure(runId: string, erasure: NonNullable<Answer['erasure']>): Recomputed {
+  const isClosed = erasure.step === 'erased' && proofOf(runId, erasure) === erasure.proof
+  return {
+    title: 'record of the erasure',
+    problems: isClosed
+      ? []
+      : [`the record of run ${runId} is at "${erasure.step}", or it was changed after it was closed`],
+  }
 }
 
 function linesOf(answer: Answer, recomputed: readonly Recomputed[], ok: boolean): readonly string[] {

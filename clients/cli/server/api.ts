@@ -185,6 +185,8 @@ export async function pingServer(target: Target): Promise<'answers' | Refused> {
 const TRIES = 6
 /** Of a rate limit: its windows are a minute. */
 const WINDOWS = 60
+/** Longer than any window: who says so counts days or months, and its words are for whoever asked. */
+const LONGEST_WAIT_MS = 600_000
 
 interface Patience {
   readonly signal?: AbortSignal
@@ -192,7 +194,7 @@ interface Patience {
   note(why: string, ms: number): void
 }
 
-/** A call that may be made twice: after 429 it waits as long as the server says, after 502 to 504 and no answer a little. */
+/** A call that may be made twice: after 429 it waits as long as the server says, ten minutes at the most, after 502 to 504 and no answer a little. */
 export async function callWithRetries<T>(call: () => Promise<T>, patience: Patience): Promise<T> {
   const made = { tries: 1, windows: 1 }
   for (;;) {
@@ -222,8 +224,9 @@ interface Made {
 function waitAfter({ status, reason }: Refused, made: Made): number | undefined {
   if (status === 429) {
     made.windows += 1
-    const ms = reason.facts?.retry_after_ms
-    return made.windows > WINDOWS ? undefined : typeof ms === 'number' && ms >= 0 ? ms : 5_000
+    const said = reason.facts?.retry_after_ms
+    const ms = typeof said === 'number' && said >= 0 ? said : 5_000
+    return made.windows > WINDOWS || ms > LONGEST_WAIT_MS ? undefined : ms
   }
   const mayPass = reason.code === 'no_server' || status === 502 || status === 503 || status === 504
   made.tries += 1

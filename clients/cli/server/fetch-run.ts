@@ -64,6 +64,7 @@ const RunAnswerSchema = z.looseObject({
     pivoted_by: string.optional(),
     final_status: string.optional(),
     row: z.union([string, z.number()]).optional(),
+    labels: z.record(string, string).optional(),
     goal: z.looseObject({ met: z.int(), total: z.int(), attempt: z.int() }).optional(),
     started_at: string.optional(),
     ended_at: string.optional(),

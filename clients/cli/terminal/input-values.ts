@@ -106,6 +106,19 @@ function readPairs(pairs: readonly string[]): ReadonlyMap<string, string> {
   return read
 }
 
+/** `team=growth` as labels; exit code 2 for what cannot be meant. The server says what is wrong with a key or a value. */
+export function readLabelPairs(pairs: readonly string[]): Record<string, string> {
+  const labels = new Map<string, string>()
+  for (const pair of pairs) {
+    const equals = pair.indexOf('=')
+    const key = pair.slice(0, equals)
+    if (equals < 1) throw usageError(`Cannot read the label "${pair}": key=value is needed, as team=growth.`)
+    if (labels.has(key)) throw usageError(`Cannot set the label "${key}" twice: give it once.`)
+    labels.set(key, pair.slice(equals + 1))
+  }
+  return Object.fromEntries(labels)
+}
+
 /** `--edit port=value` as the decision takes it: values of the type the block declares; exit code 2 for what cannot be meant. */
 export function readEdits(
   pairs: readonly string[],

@@ -26,7 +26,11 @@ export function ApprovalsView() {
   const inbox = useInbox(status)
   const list = useRef<HTMLOListElement>(null)
   const [said, setSaid] = useState('')
-  const chosen = query.approval ?? inbox.approvals?.[0]?.approval_id
+  // The first one is shown until the reader chooses: what is decided elsewhere does not put another in its place.
+  const first = useRef<{ readonly status: InboxStatus; readonly id: string | undefined }>(undefined)
+  if (first.current?.status !== status || first.current.id === undefined)
+    first.current = { status, id: inbox.approvals?.[0]?.approval_id }
+  const chosen = query.approval ?? first.current.id
   const decided = (id: string, words: string) => {
     const next = nextPending(inbox.approvals ?? [], id)
     setSaid(words)

@@ -34,25 +34,29 @@ export function DecideButtons({ approval, onDecided, reload, hasKeys = true }: D
   const [answer, setAnswer] = useState<Answer>()
   const yes = yesAnswer(approval)
   const { allowed, reason } = approval.may_decide
-  const open = (next: Answer) => allowed && setAnswer(next)
+  const isPending = approval.status === 'pending'
+  const open = (next: Answer) => isPending && allowed && setAnswer(next)
   const words = BUTTONS[subjectOf(approval)]
   const keys = [
     { key: 'a', label: yes === 'waive' ? 'Waive the gates' : words.yes, run: () => open(yes) },
     { key: 'r', label: words.no, run: () => open('reject') },
   ]
   useKeys(...(hasKeys ? keys : []))
-  if (approval.status !== 'pending') return null
+  // Decided elsewhere, an open dialog stays and says so: nobody's words vanish as they are written.
+  if (!isPending && answer === undefined) return null
   return (
     <div class="decide">
-      <div class="row">
-        <button type="button" class="primary" disabled={!allowed} onClick={() => open(yes)}>
-          {yes === 'waive' ? 'Waive' : words.yes} …
-        </button>
-        <button type="button" class="danger" disabled={!allowed} onClick={() => open('reject')}>
-          {words.no} …
-        </button>
-        {!allowed && <span>You may not decide: {reason}</span>}
-      </div>
+      {isPending && (
+        <div class="row">
+          <button type="button" class="primary" disabled={!allowed} onClick={() => open(yes)}>
+            {yes === 'waive' ? 'Waive' : words.yes} …
+          </button>
+          <button type="button" class="danger" disabled={!allowed} onClick={() => open('reject')}>
+            {words.no} …
+          </button>
+          {!allowed && <span>You may not decide: {reason}</span>}
+        </div>
+      )}
       {answer !== undefined && (
         <DecideDialog
           shown={approval}
@@ -109,6 +113,7 @@ function DecideDialog({ shown, answer, onClose, onDecided }: DialogProps) {
   }
   const subject = subjectOf(seen)
   const words = dialogWords(seen, answer)
+  const isPending = shown.status === 'pending'
   const isReady = edits.isReady && (!needsFeedback(answer) || feedback.trim() !== '')
   return (
     <Modal title={words.title} onClose={onClose}>
@@ -125,16 +130,34 @@ function DecideDialog({ shown, answer, onClose, onDecided }: DialogProps) {
         />
         {subject === 'call' && <MoreChoice approval={seen} answer={answer} isOn={isMore} onChange={setMore} />}
         {problem !== undefined && <ProblemNotice problem={problem} />}
+        {!isPending && problem === undefined && <DecidedElsewhere approval={shown} />}
         <div class="actions">
           <button type="button" onClick={onClose}>
-            Cancel
+            {isPending ? 'Cancel' : 'Close'}
           </button>
-          <button type="submit" class={answer === 'reject' ? 'danger' : 'primary'} disabled={isBusy || !isReady}>
-            {words.button}
-          </button>
+          {isPending && (
+            <button type="submit" class={answer === 'reject' ? 'danger' : 'primary'} disabled={isBusy || !isReady}>
+              {words.button}
+            </button>
+          )}
         </div>
       </form>
     </Modal>
+  )
+}
+
+/** What was written stays to be read or copied, and can no longer be sent. */
+function DecidedElsewhere({ approval: { status, decided_by } }: { readonly approval: Approval }) {
+  return (
+    <div class="notice tone-warn" role="alert">
+      <p>
+        <strong>
+          This was already {status}
+          {decided_by === undefined ? '' : ` by ${decided_by}`}.
+        </strong>{' '}
+        Nothing you wrote here was sent.
+      </p>
+    </div>
   )
 }
 

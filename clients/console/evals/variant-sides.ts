@@ -30,10 +30,13 @@ export interface VariantSides {
 export const SHOWN = { all: 'all', differ: 'that differ', failed_a: 'that A fails', failed_b: 'that B fails' } as const
 export type Shown = keyof typeof SHOWN
 
-/** Two variants of a round, item by item. */
+/** Two variants of a round, item by item, in the order of the round: results come as their runs end. */
 export function variantSides({ head, results }: Round, a: string, b: string): VariantSides {
   const of = (name: string) => results.filter(({ variant }) => variant === name)
-  const items = pairResults(of(a), of(b)).map((pair) => itemSides(pair, head.asserted))
+  const place = new Map(head.items.map(({ id }, i) => [id, i]))
+  const items = pairResults(of(a), of(b))
+    .map((pair) => itemSides(pair, head.asserted))
+    .toSorted((x, y) => (place.get(x.item) ?? 0) - (place.get(y.item) ?? 0))
   const whats = [...new Set(items.flatMap(({ passed, verdicts }) => [passed, ...verdicts].map(({ what }) => what)))]
   return { counts: whats.map((what) => countOf(what, items)), items, missing: head.items.length - items.length }
 }

@@ -1,6 +1,7 @@
 import './run-heading.css'
 import type { ComponentChildren } from 'preact'
 import { changeLines } from '../../../shared/approvals/run-change-lines.ts'
+import { labelWords } from '../../../shared/runs/labels.ts'
 import { shownPrice } from '../../../shared/runs/usage-cost.ts'
 import { bytesWords, momentWords, usdWords } from '../parts/format.ts'
 import { StateMark } from '../parts/state-mark.tsx'
@@ -111,6 +112,7 @@ function RunFacts({ session }: { readonly session: RunSession }) {
         </Fact>
       )}
       <Fact name="Started by">{run.starter}</Fact>
+      {run.labels !== undefined && <Fact name="Labels">{labelWords(run.labels)}</Fact>}
       {run.changes !== undefined && <Fact name="Not a plain start">{changeLines(run.changes).join('; ')}</Fact>}
       <Fact name="Created">
         <Ago at={run.created_at} />
@@ -203,6 +205,7 @@ function relationsOf(run: RunAnswer['run']): readonly Relation[] {
     ...one('Takes the place of', run.iterates),
     ...one('Tries again the goal of', run.pivots),
     ...one('Goal tried again by', run.pivoted_by),
+    ...one('Fired by', run.follows),
     ...one('Followed by', next),
     ...retried_by.flatMap((id) => one('Retried by', id)),
     ...continued_by.flatMap((id) => one('Continued by', id)),

@@ -1,3 +1,4 @@
+import { labelWords } from '../../../shared/runs/labels.ts'
 import type { operations } from '../../api/schema.generated.ts'
 
 export type RunPage = operations['list-runs']['responses'][200]['content']['application/json']
@@ -28,7 +29,8 @@ function isSame(a: RunSummary, b: RunSummary): boolean {
     a.last_seq === b.last_seq &&
     a.state === b.state &&
     a.pending_approvals === b.pending_approvals &&
-    a.deadline_at === b.deadline_at
+    a.deadline_at === b.deadline_at &&
+    labelWords(a.labels ?? {}) === labelWords(b.labels ?? {})
   )
 }
 

@@ -1,6 +1,7 @@
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import type { RefObject } from 'preact'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { labelWords } from '../../../shared/runs/labels.ts'
 import { answerOf, api } from '../api.ts'
 import { localTimes, usdWords } from '../parts/format.ts'
 import { useKeys } from '../parts/keyboard-shortcuts.tsx'
@@ -114,6 +115,7 @@ function RunRow({ run, isChosen, onChoose }: RowProps) {
             {run.run_id.slice(4, 12)}
           </code>
           <LineageSign run={run} />
+          {run.labels !== undefined && <span class="soft small run-labels">{labelWords(run.labels)}</span>}
         </th>
         <Facts run={run} />
         <td class="soft starter-cell" title={run.starter}>

@@ -4,6 +4,7 @@ import { Ago } from '../parts/time-view.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
 import { health, safety } from '../place-state.ts'
 import { capLabel, capWords } from './cap-words.ts'
+import { Spending } from './spending.tsx'
 import { TokenTable } from './tokens-table.tsx'
 
 /** What bounds every run of this place: the caps that hold now, and where each comes from. */
@@ -23,6 +24,7 @@ export function SafetyView() {
           <Limits limits={answer.limits} />
         </>
       )}
+      <Spending />
       <Tokens />
     </section>
   )

@@ -1,4 +1,5 @@
 import type { ChangeLog, GraphChange, IndexManifests } from '../../../shared/graph/graph-store.ts'
+import type { Indexing } from '../../../shared/graph/search-index.ts'
 import { sha256 } from '../../../shared/text/hash.ts'
 import { as, from, type Item } from '../run-store/item-encoding.ts'
 import { ifAbsent } from '../run-store/table.ts'
@@ -108,4 +109,23 @@ export function indexManifestsOn(table: GraphTable): IndexManifests {
 
 function manifestKey(tenant: string): Item {
   return { pk: as.text(`T#${tenant}#G`), sk: as.text('MANIFEST') }
+}
+
+/** WALK: how far the walk over bodies is. In the table, for AWS ends a function that calls itself for the rest. */
+export function bodiesWalkOn(table: GraphTable): Pick<Indexing, 'walk' | 'noteWalk'> {
+  return {
+    async walk(tenant) {
+      const item = await table.get(walkKey(tenant))
+      if (item === undefined) return undefined
+      return item.after === undefined ? {} : { after: from.text(item, 'after') }
+    },
+    async noteWalk(tenant, walk) {
+      if (walk === undefined) return table.remove(walkKey(tenant))
+      await table.put({ ...walkKey(tenant), ...(walk.after === undefined ? {} : { after: as.text(walk.after) }) })
+    },
+  }
+}
+
+function walkKey(tenant: string): Item {
+  return { pk: as.text(`T#${tenant}#G`), sk: as.text('WALK') }
 }

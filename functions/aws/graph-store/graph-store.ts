@@ -50,7 +50,7 @@ function readsOn(table: GraphTable): Pick<GraphStore, 'entity' | 'entities' | 'l
       return item === undefined ? undefined : readEntity(item)
     },
     async entities(tenant, entity_ids) {
-      checkBatch(entity_ids.length)
+      checkBatch(entity_ids.length, BATCH)
       const found = await table.getAll([...new Set(entity_ids)].map((id) => entityKey(tenant, id)))
       const byId = new Map(found.map((item) => [readEntity(item).entity_id, readEntity(item)]))
       return entity_ids.flatMap((id) => byId.get(id) ?? [])

@@ -7,7 +7,7 @@ import {
   groupBySubject,
   withTriples,
 } from '../../../shared/graph/entity.ts'
-import { checkBatch, type EntityOutcome, type GraphStore } from '../../../shared/graph/graph-store.ts'
+import { checkBatch, type EntityOutcome, type GraphStore, WRITE_BATCH } from '../../../shared/graph/graph-store.ts'
 import { isLoopEntity } from '../../../shared/research/loop-entity.ts'
 import { as, from, headTtl, type Item } from '../run-store/item-encoding.ts'
 import { ifAbsent, itemBusyFault, type Terms } from '../run-store/table.ts'
@@ -66,7 +66,7 @@ async function writeAll(
   tenant: string,
   wanted: readonly Wanted[],
 ): Promise<readonly EntityOutcome[]> {
-  checkBatch(wanted.length)
+  checkBatch(wanted.length, WRITE_BATCH)
   const ids = [...new Set(wanted.map(({ entity_id }) => entity_id))]
   const found = await table.getAll(ids.map((id) => entityKey(tenant, id)))
   const seen = new Map(found.map((item) => [from.text(item, 'pk'), item]))

@@ -5,6 +5,7 @@ import {
   endedLanes,
   failsItem,
   isApprovalUnchanged,
+  refusesRest,
   runEnding,
 } from '../../../shared/runs/append-rules.ts'
 import { fitsBudget } from '../../../shared/runs/budget.ts'
@@ -15,10 +16,12 @@ import type { Append, Appended, ApprovalChange, LaneGuard, RunKey, RunStore } fr
 import { closeInboxEntry } from './approvals.ts'
 import { type Layout, readPage, type TailPart, tailName, tailPart } from './event-encoding.ts'
 import { eventTexts, findStep, spill } from './event-log.ts'
+import { closeFacts } from './facts.ts'
 import { failedName, headKey, readHead, type StoredHead, UNCOUNTED } from './head.ts'
 import { as, from, headTtl, type Item, itemKey, pageSk } from './item-encoding.ts'
 import { itemsPath, laneGuard, lanePath } from './lanes.ts'
 import { ledgerChange, shareName } from './ledger.ts'
+import { restGuards, restRemovals, restSets } from './resting.ts'
 import { writeProjection } from './run-items.ts'
 import type { Change, RunTable, Terms } from './table.ts'
 
@@ -189,6 +192,7 @@ function assignments(terms: Terms, append: Append, { layout, entries }: TailPart
     const before = `if_not_exists(${path('stored_bytes')}, ${value(as.number(UNCOUNTED))})`
     set.push(`${path('stored_bytes')} = ${before} + ${value(as.number(append.stored_bytes))}`)
   }
+  set.push(...restSets(terms, append.rest))
   if (append.deadline_at !== undefined) set.push(`${path('deadline_at')} = ${value(as.text(append.deadline_at))}`)
   if (append.check_at !== undefined) set.push(`${path('check_at')} = ${value(as.text(append.check_at))}`)
   return set
@@ -215,12 +219,16 @@ function noted({ path, value }: Terms, { open_items, module, child }: Append): r
 }
 
 /** A block's items lie in one map: however many there are, one path removes them. */
-function removal({ path }: Terms, { open_items, drop_items }: Append): string {
-  if (open_items !== undefined) return ` REMOVE ${path(failedName(open_items.block))}`
-  if (drop_items === undefined) return ''
-  const { block } = drop_items
-  const shares = [path(shareName(block, 'tokens')), path(shareName(block, 'usd_micros'))]
-  return ` REMOVE ${[path(...itemsPath(block)), path(failedName(block)), ...shares].join(', ')}`
+function removal(terms: Terms, { open_items, drop_items, rest }: Append): string {
+  const { path } = terms
+  const gone = [...restRemovals(terms, rest)]
+  if (open_items !== undefined) gone.push(path(failedName(open_items.block)))
+  else if (drop_items !== undefined) {
+    const { block } = drop_items
+    const shares = [path(shareName(block, 'tokens')), path(shareName(block, 'usd_micros'))]
+    gone.push(path(...itemsPath(block)), path(failedName(block)), ...shares)
+  }
+  return gone.length === 0 ? '' : ` REMOVE ${gone.join(', ')}`
 }
 
 /** Two clauses of one update may not name one path. */
@@ -249,6 +257,7 @@ function guards(terms: Terms, append: Append, part: TailPart): readonly string[]
     ...(append.while ?? []).map((stands) => laneGuard(terms, { lane: stands.lane, guard: stands }, part.layout)),
     ...approvalChanges(append).map((approval) => approvalGuard(terms, approval)),
   ]
+  all.push(...restGuards(terms, append))
   if (start !== undefined && start.limit > 0) {
     const running = path('running')
     all.push(`(attribute_not_exists(${running}) OR size(${running}) < ${value(as.number(start.limit))})`)
@@ -291,6 +300,7 @@ function whyRefused(seen: StoredHead, append: Append): Because | undefined {
   if (!admits(guard, head.lanes[lane]) || !isOpen(seen, append) || !stands(seen, append)) return 'already'
   if (hasTooManyFailed(seen, append)) return 'items_failed'
   if (approvalChanges(append).some(({ id, was }) => !isApprovalUnchanged(head.approvals[id], was))) return 'approval'
+  if (refusesRest({ resting: head.resting, works: head.running.length > 0 }, append)) return 'resting'
   if (start !== undefined && start.limit > 0 && head.running.length >= start.limit) return 'full'
   if (append.reserve !== undefined && !fitsBudget(head.budget, append.reserve)) return 'budget'
   if (!fitsShare(seen, append)) return 'share'
@@ -389,6 +399,7 @@ async function finishAppend(table: RunTable, append: Append, seen: StoredHead, s
     projection === undefined ? undefined : writeProjection(table, run, projection),
     ...answered(append, seen).map((id) => closeInboxEntry(table, run, id, append.at)),
     needsSpill(append, seen) ? spillIfPossible(table, run, seen) : undefined,
+    isEnd(append) ? closeFacts(table, run, seen.head, seen.place) : undefined,
   ])
   return { ok: true, seq }
 }

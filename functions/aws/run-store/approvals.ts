@@ -65,6 +65,18 @@ export async function closeInboxEntry(table: RunTable, run: RunKey, id: string, 
   })
 }
 
+/** A question of a run that ended elsewhere: its tokens stayed there. */
+export async function adoptApproval(table: RunTable, run: RunKey, { slack, ...item }: ApprovalItem, at: string) {
+  await table.put({
+    ...approvalKey(run, item.id),
+    item: as.json(item),
+    ...(slack === undefined ? {} : { slack: as.json(slack) }),
+    ...inboxEntry(run, item.id, { closed: true, at }),
+    closed: as.number(1),
+    ttl: itemTtl(table),
+  })
+}
+
 function approvalKey(run: RunKey, id: string): Item {
   return itemKey(run, `A#${id}`)
 }

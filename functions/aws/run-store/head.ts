@@ -19,6 +19,8 @@ export interface StoredHead {
   readonly base_hash: string
   /** How many events came since. */
   readonly waiting: number
+  /** created_at#run_id. */
+  readonly place: string
   /** Their JSON texts: base+1, base+2, .. */
   tail(): readonly string[]
   /** What `head.lanes` came of (lanes.ts). */
@@ -59,6 +61,8 @@ export function readHead(item: Item): StoredHead {
     ...storedIn(item),
     ...(item.ended?.S === undefined ? {} : { ended: JSON.parse(item.ended.S) }),
     ...(item.queued === undefined ? {} : { queued: true }),
+    ...(item.resting?.S === undefined ? {} : { resting: JSON.parse(item.resting.S) }),
+    ...labelsIn(item),
   }
   return {
     head,
@@ -66,6 +70,7 @@ export function readHead(item: Item): StoredHead {
     base,
     base_hash: from.text(item, 'base_hash'),
     waiting,
+    place: item.created?.S ?? '',
     tail,
     named,
     packed,
@@ -92,6 +97,13 @@ export function readRunSummary({ run_id }: RunKey, meta: Item | undefined, head:
 function storedIn({ stored_bytes }: Item): Pick<Head, 'stored_bytes'> {
   const bytes = Number(stored_bytes?.N ?? UNCOUNTED)
   return bytes < 0 ? {} : { stored_bytes: bytes }
+}
+
+function labelsIn(item: Item): Pick<Head, 'labels'> {
+  const values = item.labels?.S
+  return values === undefined
+    ? {}
+    : { labels: { version: from.number(item, 'labels_version'), values: JSON.parse(values) } }
 }
 
 interface RunSummary {

@@ -20,6 +20,21 @@ export function newLedger(caps: NewRun['caps'] = {}): Item {
   return { unpriced_tokens: as.number(0), ...Object.fromEntries(room) }
 }
 
+/** That of a run that ended elsewhere. */
+export function adoptedLedger(budget: RunBudget): Item {
+  const numbers = UNITS.flatMap((unit) => {
+    const cap = budget[`cap_${unit}`]
+    return [
+      ...(cap === undefined ? [] : [[`cap_${unit}`, cap] as const]),
+      [`room_${unit}`, (cap ?? 0) - budget[`committed_${unit}`]] as const,
+      [`spent_${unit}`, budget[`spent_${unit}`]] as const,
+    ]
+  })
+  const { unpriced_tokens } = budget
+  const unpriced = unpriced_tokens === undefined ? [] : [['unpriced_tokens', unpriced_tokens] as const]
+  return Object.fromEntries([...numbers, ...unpriced].map(([name, value]) => [name, as.number(value)]))
+}
+
 export function readLedger(item: Item): RunBudget {
   const number = (name: string): number => Number(item[name]?.N ?? 0)
   const caps = UNITS.filter((unit) => item[`cap_${unit}`] !== undefined)

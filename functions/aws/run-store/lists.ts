@@ -14,7 +14,7 @@ import { ifAbsent, type RunTable, type Terms } from './table.ts'
 export function listsOn(
   table: RunTable,
   cursorsOf: (tenant: string) => Promise<Cursors>,
-): Pick<RunStore, 'list' | 'due' | 'inbox' | keyof DeadWebhooks> {
+): Pick<RunStore, 'list' | 'summaries' | 'due' | 'inbox' | keyof DeadWebhooks> {
   return {
     ...inboxOn(table, cursorsOf),
     ...deadWebhooksOn(table, cursorsOf),
@@ -27,10 +27,19 @@ export function listsOn(
       const told = damaged.length === 0 ? {} : { damaged }
       return { runs: shown, ...told, ...(next === undefined ? {} : { next: cursors.seal(tenant, next, 'runs') }) }
     },
+    async summaries(tenant, run_ids) {
+      const { runs, damaged } = await summaries(
+        table,
+        run_ids.map((run_id) => ({ tenant, run_id })),
+      )
+      return { runs, ...(damaged.length === 0 ? {} : { damaged }) }
+    },
     async due(at, limit) {
       const shards = await Promise.all(DUE_SHARDS.map((shard) => dueIn(table, shard, at, limit)))
       const items = shards.flat().toSorted((a, b) => (from.text(a, 'check_at') < from.text(b, 'check_at') ? -1 : 1))
-      return items.slice(0, limit).map((item) => runInKey(from.text(item, 'pk')))
+      // A run's HEAD and its mark may both be due.
+      const keys = [...new Set(items.map((item) => from.text(item, 'pk')))]
+      return keys.slice(0, limit).map(runInKey)
     },
   }
 }

@@ -110,7 +110,8 @@ export function contextOn(table: RunTable): Pick<RunStore, 'context' | 'putConte
   return {
     async context(run) {
       const item = await table.get(itemKey(run, 'CTX'), { only: [['version'], ['values']] })
-      if (item === undefined) return undefined
+      // An empty one is what is left of an erased run.
+      if (item?.version === undefined) return undefined
       return { version: from.number(item, 'version'), values: JSON.parse(from.text(item, 'values')) }
     },
     async putContext(run, { version, values }, if_version) {
@@ -180,6 +181,6 @@ export function cachedResultsOn(table: RunTable): Pick<RunStore, 'cached' | 'put
   }
 }
 
-function cacheKey(tenant: string, block_hash: string, inputs_hash: string): Item {
+export function cacheKey(tenant: string, block_hash: string, inputs_hash: string): Item {
   return { pk: as.text(`T#${tenant}#C#${block_hash}`), sk: as.text(inputs_hash) }
 }

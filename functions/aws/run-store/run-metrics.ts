@@ -5,6 +5,8 @@ import { spentByEvents } from '../../../shared/runs/usage-cost.ts'
 
 interface CountingOptions {
   readonly stage: string
+  /** Of the function that counts, where it is of one. */
+  readonly release?: string | undefined
   readonly now: () => number
   /** Default: standard output, which Lambda hands to CloudWatch. */
   readonly write?: (line: string) => void
@@ -13,11 +15,11 @@ interface CountingOptions {
 /**
  * The store, which also says what it took: metrics (EMF) of namespace Sluice by stage, so what is drawn and what alarms
  * look at is what the events say, whichever function appended them. No dimension but the stage: CloudWatch bills each
- * combination, and runs have no end. `runs_due`, `runs_active` and `places_overdue` come from the sweep's own reads.
+ * combination, and runs have no end; where releases are gradual ends of runs are counted by release too. `runs_due`, `runs_active` and `places_overdue` come from the sweep's own reads.
  */
-export function withRunMetrics(store: RunStore, { stage, now, write = writeLine }: CountingOptions): RunStore {
+export function withRunMetrics(store: RunStore, { stage, release, now, write = writeLine }: CountingOptions): RunStore {
   const say = (values: Metrics) => {
-    if (Object.keys(values).length > 0) write(JSON.stringify(lineOf(values, stage, now())))
+    if (Object.keys(values).length > 0) write(JSON.stringify(lineOf(values, { stage, release }, now())))
   }
   return {
     ...store,
@@ -67,10 +69,18 @@ function metricsOf(events: readonly NewEvent[]): Metrics {
 /** Units that are no counts. */
 const UNITS: Readonly<Record<string, string>> = { provider_ms: 'Milliseconds', usd: 'None' }
 
-function lineOf(values: Metrics, stage: string, at: number) {
+/** Ends that say whether a release works, as the alarms count them (infra/aws/monitoring.ts). */
+const ENDS = new Set(['runs_completed', 'runs_partial', 'runs_failed'])
+
+function lineOf(values: Metrics, { stage, release }: Pick<CountingOptions, 'stage' | 'release'>, at: number) {
   const Metrics = Object.keys(values).map((Name) => ({ Name, Unit: UNITS[Name] ?? 'Count' }))
-  const CloudWatchMetrics = [{ Namespace: 'Sluice', Dimensions: [['stage']], Metrics }]
-  return { stage, ...values, _aws: { Timestamp: at, CloudWatchMetrics } }
+  const ends = release === undefined ? [] : Metrics.filter(({ Name }) => ENDS.has(Name))
+  const CloudWatchMetrics = [
+    { Namespace: 'Sluice', Dimensions: [['stage']], Metrics },
+    ...(ends.length === 0 ? [] : [{ Namespace: 'Sluice', Dimensions: [['stage', 'release']], Metrics: ends }]),
+  ]
+  const by = ends.length === 0 ? { stage } : { stage, release }
+  return { ...by, ...values, _aws: { Timestamp: at, CloudWatchMetrics } }
 }
 
 function writeLine(line: string): void {

@@ -1,9 +1,13 @@
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import type { RunStore } from '../../../shared/runs/run-store.ts'
 import type { Core } from '../core.ts'
+import { adoptOn } from './adopt.ts'
 import { appendOn } from './append.ts'
 import { approvalsOn } from './approvals.ts'
+import { marksOn } from './erasure.ts'
 import { eventLogOn } from './event-log.ts'
+import { factsOn } from './facts.ts'
+import { leasesOn } from './leases.ts'
 import { listsOn } from './lists.ts'
 import { notedRequestsOn } from './noted-requests.ts'
 import { artifactsOn, cachedResultsOn, contextOn, joinsOn, projectionsOn } from './run-items.ts'
@@ -13,7 +17,7 @@ import { openTable, type RunTableOptions, tableClient } from './table.ts'
 import {
   cursorsOn,
   goalAttemptsOn,
-  leasesOn,
+  keyQueuesOn,
   lineageOn,
   requestRateOn,
   runQueueOn,
@@ -29,7 +33,7 @@ export function openRunStore(
 ): RunStore {
   const { retention_days } = settings.safety
   const store = runStoreOn({ ...tableClient(env, config), clock, ids, retention_days })
-  return withRunMetrics(store, { stage: env.STAGE, now: clock.now })
+  return withRunMetrics(store, { stage: env.STAGE, release: env.RELEASE, now: clock.now })
 }
 
 /**
@@ -40,11 +44,13 @@ export function openRunStore(
 export function runStoreOn(options: RunTableOptions): RunStore {
   const table = openTable(options)
   const cursors = cursorsOn(table, (bytes) => options.ids.random(bytes))
+  const runs = runsOn(table)
   return {
-    ...runsOn(table),
+    ...runs,
     ...appendOn(table),
     ...headsOn(table),
     ...eventLogOn(table),
+    ...adoptOn(table),
     ...listsOn(table, cursors),
     // Beside HEAD: each has its own condition, none moves the run.
     ...approvalsOn(table),
@@ -52,10 +58,13 @@ export function runStoreOn(options: RunTableOptions): RunStore {
     ...joinsOn(table),
     ...contextOn(table),
     ...artifactsOn(table),
+    ...factsOn(table, runs.meta),
     ...cachedResultsOn(table),
+    ...marksOn(table),
     // The tenant's, not one run's.
     ...leasesOn(table),
     ...runQueueOn(table),
+    ...keyQueuesOn(table),
     ...startHoldsOn(table),
     ...turnsOn(table),
     ...requestRateOn(table),

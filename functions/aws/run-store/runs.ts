@@ -1,9 +1,13 @@
+import { Fault } from '../../../shared/errors.ts'
+import { runErasedFault } from '../../../shared/runs/erasure.ts'
 import { CHAIN_START } from '../../../shared/runs/hash-chain.ts'
 import type { Head } from '../../../shared/runs/head.ts'
 import { ordinal, PHASE } from '../../../shared/runs/lane.ts'
 import type { NewRun, RunKey, RunStore } from '../../../shared/runs/run-store.ts'
+import { marksOn } from './erasure.ts'
 import { layoutOf, tailName, tailPart } from './event-encoding.ts'
 import { eventTexts, spill } from './event-log.ts'
+import { writeBirthFacts } from './facts.ts'
 import { dueShard, headKey, readHead } from './head.ts'
 import { as, birthTtl, from, type Item, itemKey, itemTtl } from './item-encoding.ts'
 import { lanePath } from './lanes.ts'
@@ -62,7 +66,20 @@ async function decide(
   const written = await table.put(item, ifAbsent)
   if (written.ok) return birth
   const there = written.item ?? (await table.get(itemKey(run.meta, 'CTX')))
+  if (there?.erased !== undefined) throw await erasedFault(table, run.meta)
   return there === undefined ? birth : JSON.parse(from.text(there, 'birth'))
+}
+
+/** Whose CTX says that it was erased. */
+export async function erasedFault(table: RunTable, { tenant, run_id }: RunKey): Promise<Fault> {
+  const erasure = (await marksOn(table).mark({ tenant, run_id }))?.erasure
+  return erasure === undefined
+    ? new Fault(
+        'Bug',
+        'item_corrupt',
+        `Cannot start run "${run_id}": its context says it was erased, and no record does.`,
+      )
+    : runErasedFault({ tenant, run_id }, erasure)
 }
 
 /** No HEAD although it was decided: its maker died or is on the way; or HEAD's time is over, and it stays so. */
@@ -74,7 +91,8 @@ async function isUnfinished(table: RunTable, { run }: Birth): Promise<boolean> {
 const UNFINISHED_MS = 30 * 86_400_000
 
 async function writeRest(table: RunTable, birth: Birth): Promise<void> {
-  await table.put({ ...metaItem(birth), ttl: birthTtl(table) }, ifAbsent)
+  const meta = { ...metaItem(birth), ttl: birthTtl(table) }
+  await Promise.all([table.put(meta, ifAbsent), writeBirthFacts(table, birth.run)])
   await table.put(headItem(birth), ifAbsent)
 }
 
@@ -198,7 +216,7 @@ async function spillRest(table: RunTable, run: RunKey): Promise<void> {
 
 /** All but the lanes: the same in every read of HEAD. */
 const REST = once(
-  'v state base base_hash tail log packed running approvals modules children deadline_at check_at outbox queued ended',
+  'v state base base_hash tail log packed running approvals modules children deadline_at check_at outbox queued resting ended labels labels_version',
   'cap_tokens cap_usd_micros room_tokens room_usd_micros spent_tokens spent_usd_micros unpriced_tokens stored_bytes',
 )
 

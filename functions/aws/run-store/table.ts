@@ -27,6 +27,8 @@ export interface RunTableOptions {
   readonly ids: Pick<Ids, 'random'>
   /** `safety.retention_days` of the settings; below 91, as when it is absent, it is 91 (item-encoding.ts). */
   readonly retention_days?: number
+  /** So many leases of a pool share an item; absent = 32 (leases.ts). */
+  readonly leases_an_item?: number
 }
 
 interface TableQuery {
@@ -50,6 +52,8 @@ export interface RunTable extends TableWrites, Keeping {
   all(key: Item, limit?: number): Promise<readonly Item[]>
   /** For telling own writes from equal ones: 8 characters, one an append. */
   nonce(): string
+  /** So many leases of a pool share an item. */
+  readonly leases_an_item: number
   /** Waits before another try, 0 the first: a random part of a time that doubles up to 400 ms. */
   pause(tries: number): Promise<void>
 }
@@ -77,12 +81,16 @@ export function openTable(options: RunTableOptions): RunTable {
     all: (key, limit) => queryAll(query, key, limit),
     now: () => clock.now(),
     retention_days: options.retention_days ?? 0,
+    leases_an_item: options.leases_an_item ?? LEASES_AN_ITEM,
     nonce: () => Buffer.from(ids.random(6)).toString('base64url'),
     pause,
   }
 }
 
 const LONGEST_PAUSE_MS = 400
+
+/** 2 KB of run ids: taking one costs two write units and giving it back two, however large the pool is. */
+const LEASES_AN_ITEM = 32
 
 async function getItem(
   { client, table }: RunTableOptions,

@@ -1,25 +1,25 @@
 import { createHmac } from 'node:crypto'
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import { type Cursors, createCursors } from '../../../shared/runs/cursors.ts'
-import {
-  type GoalAttempts,
-  type LeasePool,
-  type Leases,
-  type Lineages,
-  MAX_LEASES,
-  type QueuedRun,
-  type RequestRate,
-  type RunLink,
-  type RunQueue,
-  type StartHolds,
-  type StoredBytes,
-  type StoredGoalAttempt,
-  type TurnName,
-  type Turns,
+import { EMPTY_QUEUE, type KeyQueue, type KeyQueueName } from '../../../shared/runs/key-queue.ts'
+import type {
+  GoalAttempts,
+  KeyQueues,
+  Lineages,
+  QueuedRun,
+  RequestRate,
+  RunLink,
+  RunQueue,
+  StartHolds,
+  StoredBytes,
+  StoredGoalAttempt,
+  TurnName,
+  Turns,
 } from '../../../shared/runs/run-store.ts'
 import { sha256 } from '../../../shared/text/hash.ts'
 import { headKey } from './head.ts'
 import { as, birthTtl, DAY_SEC, from, type Item } from './item-encoding.ts'
+import { restingOn } from './resting.ts'
 import { ifAbsent, itemBusyFault, type RunTable } from './table.ts'
 
 /**
@@ -124,106 +124,12 @@ function attemptKey(tenant: string, root: string, n: string): Item {
 }
 
 /**
- * LEASES: a map of holders and the ends of their leases, one item a pool. Every write counts `v` up, so that the many of
- * an extension, which no expression could name, are written as one map over the map that was read.
- */
-export function leasesOn(table: RunTable): Leases {
-  return {
-    async takeLease(pool, holder, until, cap) {
-      for (let tries = 0; tries < LEASE_TRIES; tries += 1) {
-        const taken = await tryToTake(table, { pool, holder, until, cap: Math.min(cap, MAX_LEASES) })
-        if (taken !== undefined) return taken
-        await table.pause(tries)
-      }
-      throw itemBusyFault(`take a lease of "${pool.name}"`, LEASE_TRIES)
-    },
-    async leases(pool) {
-      return readLeases(await table.get(poolKey(pool)))
-    },
-    async extendLeases(pool, holders, until) {
-      for (let tries = 0; tries < LEASE_TRIES; tries += 1) {
-        const item = await table.get(poolKey(pool))
-        const now = readLeases(item)
-        const moved = holders.filter((holder) => (now[holder] ?? until) < until)
-        if (item === undefined || moved.length === 0) return
-        const next = { ...now, ...Object.fromEntries(moved.map((holder) => [holder, until])) }
-        if (await replace(table, pool, item, next)) return
-        await table.pause(tries)
-      }
-      throw itemBusyFault(`extend leases of "${pool.name}"`, LEASE_TRIES)
-    },
-    async dropLease(pool, holder, until) {
-      await table.update(poolKey(pool), ({ path, value }) => {
-        const lease = path('leases', holder)
-        return {
-          update: `REMOVE ${lease} ADD ${path('v')} ${value(as.number(1))}`,
-          condition: until === undefined ? `attribute_exists(${lease})` : `${lease} = ${value(as.text(until))}`,
-        }
-      })
-    },
-  }
-}
-
-const LEASE_TRIES = 50
-
-interface Taking {
-  readonly pool: LeasePool
-  readonly holder: string
-  readonly until: string
-  readonly cap: number
-}
-
-/** undefined: the pool's item was just made by somebody else; try again. */
-async function tryToTake(table: RunTable, { pool, holder, until, cap }: Taking): Promise<boolean | undefined> {
-  const taken = await table.update(poolKey(pool), ({ path, value }) => {
-    const [all, mine] = [path('leases'), path('leases', holder)]
-    return {
-      update: `SET ${mine} = ${value(as.text(until))} ADD ${path('v')} ${value(as.number(1))}`,
-      condition: `attribute_exists(${all}) AND (attribute_exists(${mine}) OR size(${all}) < ${value(as.number(cap))})`,
-    }
-  })
-  if (taken.ok) return true
-  const item = taken.item ?? (await table.get(poolKey(pool)))
-  if (item !== undefined) return isFull(item, holder, cap) ? false : undefined
-  if (cap < 1) return false
-  const first = { ...poolKey(pool), leases: as.map({ [holder]: as.text(until) }), v: as.number(1) }
-  return (await table.put(first, ifAbsent)).ok ? true : undefined
-}
-
-function isFull(item: Item, holder: string, cap: number): boolean {
-  const held = Object.keys(readLeases(item))
-  return held.length >= cap && !held.includes(holder)
-}
-
-/** Whether nobody else wrote since the item was read. */
-async function replace(
-  table: RunTable,
-  pool: LeasePool,
-  seen: Item,
-  leases: Readonly<Record<string, string>>,
-): Promise<boolean> {
-  const ends = Object.fromEntries(Object.entries(leases).map(([holder, until]) => [holder, as.text(until)]))
-  const replaced = await table.update(poolKey(pool), ({ path, value }) => ({
-    update: `SET ${path('leases')} = ${value(as.map(ends))} ADD ${path('v')} ${value(as.number(1))}`,
-    condition: `${path('v')} = ${value(seen.v ?? as.number(0))}`,
-  }))
-  return replaced.ok
-}
-
-function poolKey({ tenant, name }: LeasePool): Item {
-  return { pk: as.text(`T#${tenant}`), sk: as.text(name === 'runs' ? 'LEASES' : `LEASES#${name}`) }
-}
-
-function readLeases(item: Item | undefined): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(item?.leases?.M ?? {}).map(([holder, { S = '' }]) => [holder, S]))
-}
-
-/**
  * One item a run that waits, by rank, in a partition of their own: the only items anybody may delete (infra/aws). And
  * the update of HEAD that lets a run go.
  */
 export function runQueueOn(table: RunTable): RunQueue {
   return {
+    ...restingOn(table),
     async enqueue(queued) {
       await table.put({ ...queuedRunKey(queued), at: as.text(queued.at), run_id: as.text(queued.run_id) })
     },
@@ -261,6 +167,44 @@ function queuedRunKey({ tenant, at, run_id }: QueuedRun): Item {
 
 function queueKey(tenant: string, sk: string): Item {
   return { pk: as.text(`T#${tenant}#QUEUE`), sk: as.text(sk) }
+}
+
+/**
+ * One item a key: who goes on and who waits, as one text. `v` names the write it is of, so that no queue is taken for an
+ * earlier one. One in which nobody stands is forgotten after a day.
+ */
+export function keyQueuesOn(table: RunTable): KeyQueues {
+  return {
+    async keyQueue(of) {
+      const item = await table.get(keyQueueKey(of))
+      return item === undefined ? { ...EMPTY_QUEUE, version: undefined } : { ...standing(item), version: item.v?.S }
+    },
+    async putKeyQueue(of, { running, waiting }, version) {
+      const nonce = table.nonce()
+      const isEmpty = running.length === 0 && waiting.length === 0
+      const item = {
+        ...keyQueueKey(of),
+        v: as.text(nonce),
+        queue: as.json({ running, waiting }),
+        ...(isEmpty ? { ttl: as.number(Math.floor(table.now() / 1_000) + DAY_SEC) } : {}),
+      }
+      const written = await table.put(item, (terms) =>
+        version === undefined ? ifAbsent(terms) : `${terms.path('v')} = ${terms.value(as.text(version))}`,
+      )
+      if (written.ok) return true
+      // Sent twice: the first sending may have done it, and its answer was lost.
+      return written.sent > 1 && (await table.get(keyQueueKey(of)))?.v?.S === nonce
+    },
+  }
+}
+
+/** Our own text. */
+function standing(item: Item): KeyQueue {
+  return JSON.parse(from.text(item, 'queue'))
+}
+
+function keyQueueKey({ tenant, queue }: KeyQueueName): Item {
+  return { pk: as.text(`T#${tenant}#KEY#${queue}`), sk: as.text('KEY') }
 }
 
 /** SWITCH: the hold of a tenant's starts, if there is one. */

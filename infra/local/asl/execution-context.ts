@@ -1,3 +1,4 @@
+import { AWS_QUOTAS } from '../../../shared/aws-quotas.ts'
 import type { Machine as Definition } from '../../../shared/compile/asl.ts'
 import type { Clock, Ids } from '../../../shared/ports/host.ts'
 import type { TokenAnswer } from '../../../shared/runs/machine.ts'
@@ -51,6 +52,12 @@ export interface ExecutionContext {
   breathe(): Promise<void> | undefined
   /** Resolves once everything journalled so far is committed, however often that has to be tried. */
   persisted(): Promise<void>
+  /** The same with whatever commit comes next, or when the engine closes. */
+  committed(): Promise<void>
+  /** Whether a function tells nobody outside of the token it is given: that may be committed after it was called. */
+  keepsToken(functionName: string): boolean
+  /** Whether a function that is called again finds what it did: then it matters little that its state was left. */
+  knowsAgain(functionName: string): boolean
 }
 
 export interface LiveExecution {
@@ -80,7 +87,7 @@ export interface Frame {
 }
 
 /** Step Functions ends an execution whose history would reach 25,000 events. */
-const MOST_EVENTS = 24_999
+const MOST_EVENTS = AWS_QUOTAS.history_events.most - 1
 
 /** Counts history events; throws the error Step Functions ends such an execution with. */
 export function countEvents(execution: LiveExecution, events: number): void {
@@ -91,22 +98,22 @@ export function countEvents(execution: LiveExecution, events: number): void {
 
 /**
  * Journals where a frame stands; its old token and the branches it leaves go in the same commit. A stopped frame has
- * nothing to say any more: whoever stopped it decides what is kept.
+ * nothing to say any more: whoever stopped it decides what is kept. `soon`: with whatever commit comes next.
  */
-export function journalPosition(frame: Frame, place: FramePosition): void {
+export function journalPosition(frame: Frame, place: FramePosition, soon = false): void {
   if (frame.scope.ended) return
   const { engine, journalled } = frame.execution
   if (frame.branched) {
     frame.branched = false
-    engine.journal.clear(journalled.id, frame.slot.path)
+    engine.journal.clear(journalled.id, frame.slot.path, soon)
     forgetResumed(frame)
   }
   if (frame.token !== undefined && !('token' in place && place.token === frame.token)) {
-    engine.journal.closeToken(frame.token)
+    engine.journal.closeToken(frame.token, soon)
     engine.tokens.drop(frame.token)
     delete frame.token
   }
-  engine.journal.put(frame.slot, place)
+  engine.journal.put(frame.slot, place, soon)
 }
 
 /** Items of a Map that never began before it failed must not be mistaken for those of its next try. */
@@ -117,7 +124,9 @@ function forgetResumed(frame: Frame): void {
   for (const path of resumed.keys()) if (path.startsWith(below)) resumed.delete(path)
 }
 
-interface EngineDeps extends Pick<ExecutionContext, 'openChild' | 'native'> {
+interface EngineDeps extends Pick<ExecutionContext, 'openChild' | 'native' | 'keepsToken' | 'knowsAgain'> {
+  /** Somebody waits for a commit that comes later in this turn of the event loop. */
+  commitWaits?(): boolean
   invoke(functionName: string, payload: Json, signal: AbortSignal): Promise<Json>
   readonly clock: Clock
   readonly ids: Ids
@@ -135,27 +144,29 @@ export function createExecutionContext(deps: EngineDeps): ExecutionContext & { c
   const { clock, ids, journal } = deps
   const alarms = createAlarms(clock)
   const invocations: ExecutionContext['invocations'] = new Map()
-  let steps = 0
+  const closing = Promise.withResolvers<void>()
+  const breathe = breathsInTurns(() => deps.commitWaits?.() === true)
   let closed = false
   return {
     invoke: (functionName, payload, signal) => deps.invoke(functionName, payload, signal),
     openChild: deps.openChild,
     native: deps.native,
+    keepsToken: deps.keepsToken,
+    knowsAgain: deps.knowsAgain,
     clock,
     ids,
     journal,
     alarms,
     tokens: createTokens(),
     invocations,
-    breathe() {
-      steps += 1
-      return steps % STEPS_A_BREATH === 0 ? new Promise((resolve) => void setImmediate(resolve)) : undefined
-    },
+    breathe,
     async persisted() {
       while (!(await isDurable(journal)) && !closed) await clock.delay(RETRY_COMMIT_MS)
     },
+    committed: () => Promise.race([journal.committed(), closing.promise]),
     async close(ms) {
       closed = true
+      closing.resolve()
       alarms.clear()
       for (const controller of invocations.values()) controller.abort()
       const patience = new AbortController()
@@ -165,6 +176,38 @@ export function createExecutionContext(deps: EngineDeps): ExecutionContext & { c
     },
   }
 }
+
+/**
+ * So many steps a turn of the event loop, of all executions and their branches together: whoever comes later goes on in the
+ * next one, in the order in which they came, also where a thousand of them wait. Between two turns requests are read, and
+ * those who wait for an answer get it: while `commitWaits` for the rest of a turn, the next steps are those of the turn
+ * behind it, three times at most.
+ */
+export function breathsInTurns(commitWaits: () => boolean): () => Promise<void> | undefined {
+  let steps = 0
+  let waiting: (() => void)[] = []
+  const afterCommits = (left: number): void => {
+    setImmediate(() => (left > 0 && commitWaits() ? afterCommits(left - 1) : takeTurn()))
+  }
+  const takeTurn = (): void => {
+    const first = waiting.slice(0, STEPS_A_BREATH)
+    waiting = waiting.slice(STEPS_A_BREATH)
+    steps = first.length
+    if (waiting.length > 0) afterCommits(MOST_COMMITS_FIRST)
+    for (const goOn of first) goOn()
+  }
+  return () => {
+    if (steps < STEPS_A_BREATH && waiting.length === 0) {
+      steps += 1
+      return undefined
+    }
+    return new Promise((resolve) => {
+      if (waiting.push(resolve) === 1) afterCommits(MOST_COMMITS_FIRST)
+    })
+  }
+}
+
+const MOST_COMMITS_FIRST = 3
 
 async function isDurable(journal: Journal): Promise<boolean> {
   try {
@@ -176,6 +219,7 @@ async function isDurable(journal: Journal): Promise<boolean> {
 }
 
 interface Slot {
+  readonly isInside: boolean
   answer?: TokenAnswer
   wake?: (answer: TokenAnswer) => void
   beat?: () => void
@@ -184,7 +228,9 @@ interface Slot {
 /** The tokens of running executions. For those of executions not resumed yet the journal is asked. */
 interface Tokens {
   /** From now on the token can be answered; an answer known already (resumed) is given at once by `wait`. */
-  open(token: string, answer?: TokenAnswer): void
+  open(token: string, answer?: TokenAnswer, isInside?: boolean): void
+  /** Nobody outside knows it. */
+  isInside(token: string): boolean
   /** Calls back when the answer comes, now if it is there. */
   wait(token: string, wake: (answer: TokenAnswer) => void): void
   /** Calls back whenever somebody says that who will answer is at work. */
@@ -199,9 +245,10 @@ interface Tokens {
 function createTokens(): Tokens {
   const slots = new Map<string, Slot>()
   return {
-    open(token, answer) {
-      if (!slots.has(token)) slots.set(token, answer === undefined ? {} : { answer })
+    open(token, answer, isInside = false) {
+      if (!slots.has(token)) slots.set(token, answer === undefined ? { isInside } : { isInside, answer })
     },
+    isInside: (token) => slots.get(token)?.isInside === true,
     wait(token, wake) {
       const slot = slots.get(token)
       if (slot === undefined) return

@@ -109,7 +109,12 @@ interface Live {
 
 /** The executions this process drives. One leaves only after its end is committed, so the journal may be asked then. */
 interface Running {
-  launch(journalled: JournalledExecution, definition: Definition, places: Map<string, FramePosition>): Live
+  launch(
+    journalled: JournalledExecution,
+    definition: Definition,
+    places: Map<string, FramePosition>,
+    isOwed?: boolean,
+  ): Live
   has(id: number): boolean
   named(machine: string, name: string): Live | undefined
   all(): readonly Live[]
@@ -118,16 +123,17 @@ interface Running {
 export function createRunningExecutions(
   engine: ExecutionContext,
   onEnd: ((name: string, execution: Execution, input: Json) => void) | undefined,
+  endsLater: boolean,
 ): Running {
   const byId = new Map<number, Live>()
   const byName = new Map<string, Live>()
-  const follow = async (execution: LiveExecution): Promise<void> => {
+  const follow = async (execution: LiveExecution, isOwed: boolean): Promise<void> => {
     const { id, machine, name, input } = execution.journalled
-    await engine.persisted()
+    await (isOwed ? afterAnswers() : engine.persisted())
     const end = await drive(execution)
     if (end !== undefined) {
-      engine.journal.end(id, end)
-      await engine.persisted()
+      engine.journal.end(id, end, endsLater && !isPart(machine))
+      await engine.committed()
     }
     byId.delete(id)
     byName.delete(keyOf(machine, name))
@@ -135,12 +141,12 @@ export function createRunningExecutions(
     if (end !== undefined && !isPart(machine)) onEnd?.(name, describeEnd(end), input)
   }
   return {
-    launch(journalled, definition, places) {
+    launch(journalled, definition, places, isOwed = false) {
       const { id, machine, name } = journalled
       for (const [token, answer] of places.size === 0 ? [] : engine.journal.tokens(id))
         engine.tokens.open(token, answer)
       const execution = openExecution(engine, definition, journalled, places)
-      const live = { execution, over: follow(execution) }
+      const live = { execution, over: follow(execution, isOwed) }
       byId.set(id, live)
       byName.set(keyOf(machine, name), live)
       return live
@@ -219,6 +225,14 @@ function childOf({ journal, clock }: PartsDeps, { execution, over }: Live): Chil
 
 function exists(name: string): StateError {
   return new StateError('StepFunctions.ExecutionAlreadyExistsException', `Execution Already Exists: '${name}'`)
+}
+
+/**
+ * What is owed is begun again by who owes it: its row is committed with what it does first. Who was just told that it
+ * starts hears so before it takes its turns: in this turn of the event loop the answer is committed, behind it the next.
+ */
+async function afterAnswers(): Promise<void> {
+  for (let turns = 0; turns < 2; turns += 1) await new Promise((resolve) => void setImmediate(resolve))
 }
 
 /** How an execution ends that was stopped. */
@@ -305,26 +319,30 @@ async function text(state: FailState, key: 'Error' | 'Cause', visit: Visit): Pro
  * StateError nothing caught, or STOPPED.
  */
 async function runFrame(frame: Frame, definition: Definition, input: Json): Promise<Json> {
-  const { execution, slot } = frame
-  const { engine } = execution
-  let place = execution.resumed.get(slot.path)
-  execution.resumed.delete(slot.path)
-  if (place === undefined) place = { state: definition.StartAt, input }
+  const { engine } = frame.execution
+  let place = takeUp(frame, { state: definition.StartAt, input })
   try {
     while ('state' in place) {
-      const outcome = runState(definition, visitOf(frame, place))
+      const rest = engine.breathe()
+      if (rest !== undefined) await rest
+      const visit = visitOf(frame, place)
+      const outcome = runState(definition, visit)
       const { output, next } = outcome instanceof Promise ? await outcome : outcome
       if (frame.scope.ended) throw STOPPED
       place = next === undefined ? { output } : { state: next, input: output }
-      journalPosition(frame, place)
-      const rest = engine.breathe()
-      if (rest !== undefined) await rest
+      journalPosition(frame, place, visit.isHeard !== true)
     }
     return place.output
   } finally {
     // Whatever ended the frame, its token can no longer be answered.
     if (frame.token !== undefined) engine.tokens.drop(frame.token)
   }
+}
+
+function takeUp({ execution, slot }: Frame, start: FramePosition): FramePosition {
+  const place = execution.resumed.get(slot.path) ?? start
+  execution.resumed.delete(slot.path)
+  return place
 }
 
 function visitOf(frame: Frame, place: Extract<Frame['slot']['place'], { readonly state: string }>): Visit {

@@ -58,7 +58,8 @@ export interface FrameSlot {
 
 /**
  * The machine's memory across processes. Writes are buffered and committed together on the next turn of the event
- * loop, in order: a kill loses a suffix of them, never a part from the middle. Reads see what is buffered.
+ * loop, in order: a kill loses a suffix of them, never a part from the middle. `soon`: with another commit, where one comes,
+ * after 10 ms by itself. Reads see what is buffered.
  */
 export interface Journal {
   define(hash: string, definition: string): void
@@ -85,14 +86,16 @@ export interface Journal {
   tokens(execution: number): ReadonlyMap<string, TokenAnswer | undefined>
   /** Undefined: unknown or no longer waited for. */
   token(token: string): { readonly execution: number; readonly answer?: TokenAnswer } | undefined
-  put(slot: FrameSlot, place: FramePosition): void
+  put(slot: FrameSlot, place: FramePosition, soon?: boolean): void
   /** Forgets the branches below `path` and their tokens. */
-  clear(execution: number, path: string): void
-  openToken(token: string, slot: FrameSlot): void
-  answerToken(token: string, answer: TokenAnswer): void
-  closeToken(token: string): void
-  /** Keeps the end, forgets places and tokens. */
-  end(execution: number, end: ExecutionEnd): void
+  clear(execution: number, path: string, soon?: boolean): void
+  openToken(token: string, slot: FrameSlot, soon?: boolean): void
+  answerToken(token: string, answer: TokenAnswer, soon?: boolean): void
+  closeToken(token: string, soon?: boolean): void
+  /** Keeps the end, forgets places and tokens; `soon`: nobody waits for its commit. */
+  end(execution: number, end: ExecutionEnd, soon: boolean): void
   /** Resolves when everything buffered so far is committed; rejects when that failed (it stays buffered). */
   durable(): Promise<void>
+  /** Resolves with the commit that has everything buffered so far, whenever it comes. */
+  committed(): Promise<void>
 }

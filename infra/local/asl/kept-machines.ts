@@ -113,14 +113,24 @@ interface Deps {
  */
 export function keepWithParts(deps: Deps, text: string, hash: string, parts: readonly MachineText[]): string {
   const { definitions } = deps
-  const last = definitions.keptLast.get(hash)
-  if (last?.text === text && last.parts === parts && definitions.touch(last.hashes)) return definitions.idOf(last.own)
   const own = ownHash(deps, text, hash, parts)
   const texts = textsFor(definitions, own, text, parts)
   for (const [key, kept] of texts) definitions.keep(kept, key)
   if (definitions.keptLast.size >= MOST_LOADED) definitions.keptLast.clear()
   definitions.keptLast.set(hash, { text, parts, own, hashes: texts.map(([key]) => key) })
   return definitions.idOf(own)
+}
+
+/** The id of one that is kept already, as the last of its document; undefined: `keepWithParts` has to look. */
+export function keptBefore(
+  { definitions }: Pick<Deps, 'definitions'>,
+  text: string,
+  hash: string,
+  parts: readonly MachineText[],
+): string | undefined {
+  const last = definitions.keptLast.get(hash)
+  const isSame = last?.text === text && last.parts === parts && definitions.touch(last.hashes)
+  return isSame ? definitions.idOf(last.own) : undefined
 }
 
 /** The id `keepWithParts` would answer. */

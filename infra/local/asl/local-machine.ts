@@ -19,7 +19,7 @@ import {
   partExecutions,
 } from './executions.ts'
 import type { ExecutionEnd, Journal, JournalledExecution } from './journal.ts'
-import { clearDefinitions, createDefinitions, idWithParts, isPart, keepWithParts } from './kept-machines.ts'
+import { clearDefinitions, createDefinitions, idWithParts, isPart, keepWithParts, keptBefore } from './kept-machines.ts'
 
 interface LocalMachineDeps {
   /** Calls the function of that name as Lambda would; the signal aborts when nobody waits for the answer any more. */
@@ -35,6 +35,14 @@ interface LocalMachineDeps {
   machineOf?(order: ChildOrder): string
   /** Machines that runs which have not ended name: `clear` leaves them. */
   needed?(): ReadonlySet<string>
+  /** Whether a function tells nobody outside of the token it is given: that may be committed after it was called. */
+  keepsToken?(functionName: string): boolean
+  /** Whether a function that is called again finds what it did; the step behind it is then committed with what comes next. */
+  knowsAgain?(functionName: string): boolean
+  /** Whether somebody waits for a commit that comes later in this turn of the event loop: it goes before further steps. */
+  commitWaits?(): boolean
+  /** Ends are committed with whatever comes next, 10 ms later at most; default: at once. */
+  readonly endsLater?: boolean
   /** Told of each execution that cannot be taken up since its rows are damaged, or those of a part of it. */
   onAside?(name: string, seen: string): void
   /** Told after the end is committed, of whole machines only, not of parts; must not throw. */
@@ -59,15 +67,20 @@ export function createLocalMachine(deps: LocalMachineDeps): LocalMachine {
   const engine = createExecutionContext({
     ...deps,
     openChild: (order, before) => openPart(place, asKnown(deps, order), before),
+    keepsToken: (name) => deps.keepsToken?.(name) === true,
+    knowsAgain: (name) => deps.knowsAgain?.(name) === true,
   })
   const definitions = createDefinitions(deps.journal, deps.bind, deps.clock)
-  const running = createRunningExecutions(engine, deps.onEnd)
+  const running = createRunningExecutions(engine, deps.onEnd, deps.endsLater === true)
   const place: MachineParts = { deps, engine, definitions, running, journal: deps.journal, clock: deps.clock }
   let closed = false
   const requireOpen = (): void => {
     if (closed) throw new Fault('Unavailable', 'machine_closed', 'Cannot start a run: this process is shutting down.')
   }
-  const ensured: LocalMachine['ensure'] = async (definition, hash, parts = []) => {
+  const ensured: LocalMachine['ensure'] = async (definition, hash, parts = NO_PARTS) => {
+    const known = keptBefore(place, definition, hash, parts)
+    // Its text is in the file, or goes there with the commit of whatever names it.
+    if (known !== undefined) return known
     const machine = keepWithParts(place, definition, hash, parts)
     await deps.journal.durable()
     return machine
@@ -87,6 +100,10 @@ export function createLocalMachine(deps: LocalMachineDeps): LocalMachine {
       await deps.journal.durable()
       return cleared
     },
+    // A document has one machine for each of its texts, and no version.
+    prune: async () => 0,
+    // One process has one code: another release is another start of it.
+    takeBack: async () => 'nothing',
     stop: (machine, name, cause) => stop(place, machine, name, cause),
     answer: (token, answer) => answerToken(place, token, answer),
     beat: async (token) => (engine.tokens.beat(token) ? 'taken' : 'gone'),
@@ -107,6 +124,9 @@ export function createLocalMachine(deps: LocalMachineDeps): LocalMachine {
   }
 }
 
+/** The same for all: parts are looked at by what they are, not by what is in them. */
+const NO_PARTS: NonNullable<Parameters<LocalMachine['ensure']>[2]> = []
+
 interface MachineParts extends PartsDeps {
   readonly deps: LocalMachineDeps
   readonly engine: ExecutionContext
@@ -123,8 +143,8 @@ async function start(place: MachineParts, order: Parameters<Machine['start']>[0]
   const definition = definitions.load(machine)
   if (running.named(machine, name) !== undefined || journal.find(machine, name) !== undefined) return 'exists'
   const made = journal.create({ machine, name, input: { ...input }, started_at: clock.now(), events: 1 })
-  running.launch(made, definition, new Map())
-  await journal.durable()
+  running.launch(made, definition, new Map(), order.owed)
+  if (order.owed !== true) await journal.durable()
   return 'started'
 }
 
@@ -154,6 +174,7 @@ async function stop(place: MachineParts, machine: string, name: string, cause: s
 async function answerToken(place: MachineParts, token: string, answer: TokenAnswer): Promise<'taken' | 'gone'> {
   const { engine, running } = place
   const { journal } = place.deps
+  const isInside = engine.tokens.isInside(token)
   const taken = engine.tokens.answer(token, answer)
   if (taken === false) return 'gone'
   if (taken === undefined) {
@@ -161,8 +182,8 @@ async function answerToken(place: MachineParts, token: string, answer: TokenAnsw
     const kept = journal.token(token)
     if (kept === undefined || kept.answer !== undefined || running.has(kept.execution)) return 'gone'
   }
-  journal.answerToken(token, answer)
-  await journal.durable()
+  journal.answerToken(token, answer, isInside)
+  if (!isInside) await journal.durable()
   return 'taken'
 }
 
@@ -224,7 +245,7 @@ async function endSleeping(
   end: ExecutionEnd,
 ): Promise<void> {
   const { journal, onEnd } = deps
-  journal.end(id, end)
+  journal.end(id, end, false)
   await journal.durable()
   if (!isPart(machine)) onEnd?.(name, describeEnd(end), input)
 }

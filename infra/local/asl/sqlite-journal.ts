@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
 import type { TokenAnswer } from '../../../shared/runs/machine.ts'
 import type { Json } from '../../../shared/text/json.ts'
-import { commitComes, onTransactions, transaction } from '../database.ts'
+import { commitSoon, commitThisTurn, commitTogether, onTransactions, transaction } from '../database.ts'
 import type { ExecutionEnd, FramePosition, FrameSlot, Journal, JournalledExecution } from './journal.ts'
 
 const TABLES = `
@@ -26,7 +26,8 @@ const STATEMENTS = {
   undefine: 'DELETE FROM machine_definitions WHERE hash = ?',
   unuse: 'DELETE FROM machine_uses WHERE hash = ?',
   last: 'SELECT coalesce(max(id), 0) AS id FROM machine_executions',
-  create: 'INSERT INTO machine_executions (id, machine, name, input, started_at, events) VALUES (?, ?, ?, ?, ?, 1)',
+  create:
+    'INSERT INTO machine_executions (id, machine, name, input, started_at, events, end) VALUES (?, ?, ?, ?, ?, ?, ?)',
   find: 'SELECT id, input, end FROM machine_executions WHERE machine = ? AND name = ?',
   unfinished:
     'SELECT id, machine, name, input, started_at, events FROM machine_executions WHERE end IS NULL ORDER BY id',
@@ -57,11 +58,33 @@ export function createSqliteJournal(db: DatabaseSync): Journal {
   db.exec(TABLES)
   const sql = prepare(db)
   let lastId = Number((sql.last.get() as Row).id)
+  const brief = briefExecutions(db)
+  /** Executions that may have rows of branches or of tokens in the file: of others there is nothing to remove. */
+  const spread = new Set<number>()
+  const lastBefore = lastId
+  const maySpread = (id: number): boolean => id <= lastBefore || spread.has(id)
+  /** Those that end with the next commit. */
+  const ending = new Set<number>()
+  onTransactions(db, {
+    afterCommit() {
+      for (const id of ending) spread.delete(id)
+      ending.clear()
+    },
+  })
   const buffer = createGroupCommit(db, {
-    put: (slot) => sql.put.run(slot.execution.id, slot.path, JSON.stringify(slot.place)),
-    events: (execution) => sql.events.run(execution.events, execution.id),
+    put({ execution: { id }, path, place }) {
+      if (brief.over(id) || ending.has(id)) return
+      if (path !== '') spread.add(id)
+      sql.put.run(id, path, JSON.stringify(place))
+    },
+    // A row that is made says it already.
+    events(execution) {
+      if (!brief.has(execution.id)) sql.events.run(execution.events, execution.id)
+    },
   })
   const { later } = buffer
+  /** Of an execution that may be over before the commit. */
+  const laterOf = (id: number, write: Write, soon?: boolean) => later(() => void (brief.over(id) || write()), soon)
   const read = <T>(select: () => T): T => {
     buffer.commit()
     return select()
@@ -80,7 +103,11 @@ export function createSqliteJournal(db: DatabaseSync): Journal {
       lastId += 1
       const execution = { ...draft, id: lastId }
       const input = JSON.stringify(draft.input)
-      later(() => sql.create.run(execution.id, draft.machine, draft.name, input, draft.started_at))
+      brief.begun(execution)
+      later(() => {
+        const end = brief.endOf(execution.id) ?? null
+        sql.create.run(execution.id, draft.machine, draft.name, input, draft.started_at, execution.events, end)
+      }, true)
       return execution
     },
     // No commit first: executions with writes under way are known to the caller.
@@ -90,16 +117,52 @@ export function createSqliteJournal(db: DatabaseSync): Journal {
     tokens: (id) => read(() => new Map(sql.tokens.all(id).map((row) => [String(row.token), answerOf(row)]))),
     token: (token) => read(() => tokenOf(sql.token.get(token))),
     put: buffer.put,
-    clear: (id, path) =>
-      later(() => {
+    clear(id, path, soon) {
+      buffer.drop(id, `${path}/`)
+      const remove = () => {
+        if (!maySpread(id)) return
         sql.clearSteps.run(id, `${path}/`, `${path}0`)
         sql.clearTokens.run(id, `${path}/`, `${path}0`)
-      }),
-    openToken: (token, slot) => later(() => sql.openToken.run(token, slot.execution.id, slot.path)),
-    answerToken: (token, answer) => later(() => sql.answerToken.run(JSON.stringify(answer), token)),
-    closeToken: (token) => later(() => sql.closeToken.run(token)),
-    end: (id, end) => later(() => writeEnd(sql, id, end)),
+      }
+      laterOf(id, remove, soon)
+    },
+    openToken(token, slot, soon) {
+      const { id } = slot.execution
+      const open = () => {
+        spread.add(id)
+        sql.openToken.run(token, id, slot.path)
+      }
+      laterOf(id, open, soon)
+    },
+    answerToken: (token, answer, soon) => later(() => sql.answerToken.run(JSON.stringify(answer), token), soon),
+    closeToken: (token, soon) => later(() => sql.closeToken.run(token), soon),
+    end(id, end, soon) {
+      const text = JSON.stringify(end)
+      if (!brief.ended(id, text)) {
+        ending.add(id)
+        later(() => writeEnd(sql, id, text, maySpread(id)), soon)
+      } else if (!soon) commitThisTurn(db)
+    },
     durable: buffer.durable,
+    committed: buffer.committed,
+  }
+}
+
+/** Executions that began since the last commit. Of one that has ended too nothing is written but its row. */
+function briefExecutions(db: DatabaseSync) {
+  const begun = new Map<number, { end?: string }>()
+  onTransactions(db, { afterCommit: () => begun.clear() })
+  return {
+    begun: ({ id }: JournalledExecution) => void begun.set(id, {}),
+    /** False: it began before. */
+    ended(id: number, end: string): boolean {
+      const one = begun.get(id)
+      if (one !== undefined) one.end = end
+      return one !== undefined
+    },
+    has: (id: number): boolean => begun.has(id),
+    over: (id: number): boolean => begun.get(id)?.end !== undefined,
+    endOf: (id: number): string | undefined => begun.get(id)?.end,
   }
 }
 
@@ -108,10 +171,10 @@ function prepare(db: DatabaseSync): Sql {
   return Object.fromEntries(entries)
 }
 
-function writeEnd(sql: Sql, id: number, end: ExecutionEnd): void {
-  sql.end.run(JSON.stringify(end), id)
+function writeEnd(sql: Sql, id: number, end: string, isSpread: boolean): void {
+  sql.end.run(end, id)
   sql.endSteps.run(id)
-  sql.endTokens.run(id)
+  if (isSpread) sql.endTokens.run(id)
 }
 
 function text(row: Row | undefined, column: string): string | undefined {
@@ -186,70 +249,80 @@ interface Writers {
   events(execution: JournalledExecution): void
 }
 
+/** Since the last commit. */
+interface Moved {
+  readonly execution: JournalledExecution
+  readonly slots: FrameSlot[]
+}
+
 interface GroupCommit {
-  later(write: Write): void
+  /** `soon`: nobody waits for it. */
+  later(write: Write, soon?: boolean): void
   /** Places of one slot that fall into one commit are written once, the newest. */
-  put(slot: FrameSlot, place: FramePosition): void
+  put(slot: FrameSlot, place: FramePosition, soon?: boolean): void
+  /** Places of branches below that path which are not written yet never are. */
+  drop(execution: number, below: string): void
   /** Commits now. Throws a Fault when the database refuses; nothing is lost then. */
   commit(): void
   readonly durable: Journal['durable']
+  readonly committed: Journal['committed']
 }
 
 /** Writes of one turn of the event loop in one commit, another's if there is one. Refused ones stay and are tried with the next. */
 function createGroupCommit(db: DatabaseSync, writers: Writers): GroupCommit {
   let writes: Write[] = []
-  let moved = new Set<JournalledExecution>()
+  let moved = new Map<number, Moved>()
   let batch = 1
-  let scheduled = false
-  let waiting: PromiseWithResolvers<void> | undefined
+  let next: PromiseWithResolvers<void> | undefined
 
   onTransactions(db, {
     beforeCommit() {
       for (const write of writes) write()
-      for (const execution of moved) writers.events(execution)
+      for (const { execution } of moved.values()) writers.events(execution)
     },
     afterCommit() {
       if (writes.length === 0) return
       writes = []
-      moved = new Set()
+      moved = new Map()
       batch += 1
-      waiting?.resolve()
-      waiting = undefined
+      next?.resolve()
+      next = undefined
     },
   })
   const commit = (): void => {
     if (writes.length > 0) transaction(db, () => undefined)
   }
-  const turn = (): void => {
-    scheduled = false
-    try {
-      // Looks again behind the other one: it may be undone.
-      if (writes.length > 0 && commitComes(db)) later()
-      else commit()
-    } catch (error) {
-      waiting?.reject(error)
-      waiting = undefined
-    }
+  const goes = (soon: boolean): void => (soon ? commitSoon(db) : commitThisTurn(db))
+  const later = (write: Write, soon = false): void => {
+    writes.push(write)
+    goes(soon)
   }
-  const later = (write?: Write): void => {
-    if (write !== undefined) writes.push(write)
-    if (!scheduled) setImmediate(turn)
-    scheduled = true
-  }
-  const put = (slot: FrameSlot, place: FramePosition): void => {
+  const put = (slot: FrameSlot, place: FramePosition, soon = false): void => {
     slot.place = place
-    if (slot.batch === batch) return
+    if (slot.batch === batch) {
+      // It may wait less now.
+      goes(soon)
+      return
+    }
     slot.batch = batch
-    moved.add(slot.execution)
-    later(() => writers.put(slot))
+    const { id } = slot.execution
+    const there = moved.get(id)
+    if (there === undefined) moved.set(id, { execution: slot.execution, slots: [slot] })
+    else there.slots.push(slot)
+    later(() => slot.place !== undefined && writers.put(slot), soon)
   }
-  const durable = (): Promise<void> => {
-    if (writes.length === 0) return Promise.resolve()
-    later()
-    waiting ??= Promise.withResolvers()
-    return waiting.promise
+  const drop = (id: number, below: string): void => {
+    for (const slot of moved.get(id)?.slots ?? []) if (slot.path.startsWith(below)) delete slot.place
   }
-  return { later, put, commit, durable }
+  const durable = async (): Promise<void> => {
+    if (writes.length > 0) await commitTogether(db, () => undefined)
+  }
+  const committed = async (): Promise<void> => {
+    if (writes.length === 0) return
+    next ??= Promise.withResolvers()
+    await next.promise
+  }
+  return { later, put, drop, commit, durable, committed }
 }
 
 /** Forgets executions that began before that time (ms), have ended, and whose run is gone. */

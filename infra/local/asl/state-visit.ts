@@ -1,3 +1,4 @@
+import { AWS_QUOTAS } from '../../../shared/aws-quotas.ts'
 import type { Json } from '../../../shared/text/json.ts'
 import type { Frame } from './execution-context.ts'
 import { compileField, type StatesVariable } from './expression.ts'
@@ -15,6 +16,8 @@ export interface Visit {
   retries?: number[]
   /** What the journal knew when this process took the state up; good for the first try only. */
   memo?: InState
+  /** It called somebody who would not know it again: that it was left is committed in this turn. */
+  isHeard?: boolean
 }
 
 /** `next` undefined: the frame ends with this output. */
@@ -68,8 +71,7 @@ export function nextState(state: { readonly Next: string } | { readonly End: tru
   return 'Next' in state ? state.Next : undefined
 }
 
-/** Quota of Step Functions for any input or output, in bytes of UTF-8 JSON. */
-const LIMIT_BYTES = 262_144
+const LIMIT_BYTES = AWS_QUOTAS.payload_bytes.most
 
 /** The value, if its JSON text keeps the quota. Throws States.DataLimitExceeded. */
 export function withinPayloadLimit(value: Json, what: string): Json {

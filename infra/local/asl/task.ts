@@ -36,6 +36,7 @@ export function isNative({ Arguments }: { readonly Arguments?: unknown }): boole
 
 /** Invokes a function of ours, runs another execution, or has the place make a call of AWS. */
 export function runTask(state: TaskState, visit: Visit): Promise<Outcome> {
+  visit.isHeard = true
   if (isNative(state)) return withRetryAndCatch(state, visit, () => tryNative(state, visit))
   const attempt = { [INVOKE]: tryInvoke, [EXECUTE]: tryChild }[state.Resource] ?? tryCallback
   return withRetryAndCatch(state, visit, () => attempt(state, visit))
@@ -52,6 +53,7 @@ async function tryInvoke(state: TaskState, visit: Visit): Promise<Outcome> {
   countEvents(frame.execution, 3)
   const made = compileField(state, 'Arguments')(statesVariable(visit))
   const call = callOf(made instanceof Promise ? await made : made)
+  visit.isHeard = !frame.execution.engine.knowsAgain(call.functionName)
   const answer = await invokeWithin(frame, call, await timeoutOf(state, visit))
   const Payload = copyAsJson(answer, 'answer of the function')
   return leaveState(state, visit, { ExecutedVersion: '$LATEST', Payload, StatusCode: 200 }, nextState(state))
@@ -87,8 +89,9 @@ function startNative(engine: ExecutionContext, order: NativeCall): Invocation {
 async function tryCallback(state: TaskState, visit: Visit): Promise<Outcome> {
   const { frame } = visit
   countEvents(frame.execution, 4)
-  const ticket = await takeToken(visit, await timeoutOf(state, visit))
+  const ticket = await takeToken(state, visit, await timeoutOf(state, visit))
   const call = callOf(await compileField(state, 'Arguments')(statesVariable(visit)))
+  visit.isHeard = !frame.execution.engine.knowsAgain(call.functionName)
   const result = copyAsJson(await awaitToken(visit, ticket, call, state.HeartbeatSeconds), 'answer to the token')
   return leaveState(state, visit, result, nextState(state))
 }
@@ -163,8 +166,8 @@ interface Ticket {
   readonly asked: boolean
 }
 
-/** The token of this try: the journalled one after a kill, else a new one, committed before anybody sees it. */
-async function takeToken(visit: Visit, timeoutSeconds: number | undefined): Promise<Ticket> {
+/** The token of this try: the journalled one after a kill, else a new one, committed before anybody outside sees it. */
+async function takeToken(state: TaskState, visit: Visit, timeoutSeconds: number | undefined): Promise<Ticket> {
   const { frame, memo } = visit
   const { engine } = frame.execution
   if (memo?.token !== undefined) {
@@ -175,12 +178,18 @@ async function takeToken(visit: Visit, timeoutSeconds: number | undefined): Prom
   const token = Buffer.from(engine.ids.random(32)).toString('base64url')
   const deadline = timeoutSeconds === undefined ? undefined : engine.clock.now() + timeoutSeconds * 1000
   const ticket = ticketOf(token, deadline, false)
+  const isInside = keepsToken(state, engine)
   frame.token = token
-  engine.tokens.open(token)
-  engine.journal.openToken(token, frame.slot)
-  journalPosition(frame, framePosition(visit, { token, ...(deadline !== undefined && { deadline }) }))
-  await engine.persisted()
+  engine.tokens.open(token, undefined, isInside)
+  engine.journal.openToken(token, frame.slot, isInside)
+  journalPosition(frame, framePosition(visit, { token, ...(deadline !== undefined && { deadline }) }), isInside)
+  if (!isInside) await engine.persisted()
   return ticket
+}
+
+function keepsToken({ Arguments }: TaskState, engine: ExecutionContext): boolean {
+  const isNamed = typeof Arguments === 'object' && Arguments !== null && 'FunctionName' in Arguments
+  return isNamed && typeof Arguments.FunctionName === 'string' && engine.keepsToken(Arguments.FunctionName)
 }
 
 /** Invokes the function and waits for the token's answer, whichever comes first; the function's own error fails the state. */
@@ -257,7 +266,8 @@ function answerWith(answer: TokenAnswer, resolve: (output: Json) => void, reject
 
 function markAsked(frame: Frame, visit: Visit, ticket: Ticket): void {
   const { token, deadline } = ticket
-  journalPosition(frame, framePosition(visit, { token, ...(deadline !== undefined && { deadline }), asked: true }))
+  const place = framePosition(visit, { token, ...(deadline !== undefined && { deadline }), asked: true })
+  journalPosition(frame, place, visit.isHeard !== true)
 }
 
 function ticketOf(token: string, deadline: number | undefined, asked: boolean): Ticket {

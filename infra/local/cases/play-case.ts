@@ -113,6 +113,7 @@ async function settingsOf({ project, settings: own = {} }: Play, folder: string)
     ...inside,
     audit: {},
     webhooks: [],
+    buses: [],
     port: 0,
     data_dir: join(folder, 'data'),
     dags: inside.dags.map((dir) => resolve(project, dir)),

@@ -33,7 +33,7 @@ function readsOn(db: DatabaseSync): Pick<GraphStore, 'entity' | 'entities' | 'li
   return {
     entity: async (tenant, entity_id) => read(tenant, entity_id),
     entities: async (tenant, entity_ids) => {
-      checkBatch(entity_ids.length)
+      checkBatch(entity_ids.length, BATCH)
       return entity_ids.flatMap((entity_id) => read(tenant, entity_id) ?? [])
     },
     list: async (tenant, after = '') => {

@@ -8,7 +8,7 @@ import {
   groupBySubject,
   withTriples,
 } from '../../../shared/graph/entity.ts'
-import { checkBatch, type EntityOutcome, type GraphStore } from '../../../shared/graph/graph-store.ts'
+import { checkBatch, type EntityOutcome, type GraphStore, WRITE_BATCH } from '../../../shared/graph/graph-store.ts'
 import type { Clock } from '../../../shared/ports/host.ts'
 import { transaction } from '../database.ts'
 
@@ -21,7 +21,7 @@ export function entityWritesOn(
 ): Pick<GraphStore, 'put' | 'addTriples' | 'delete'> {
   const sql = statementsOf(db)
   const together = (tenant: string, count: number, work: () => readonly EntityOutcome[]): readonly EntityOutcome[] => {
-    checkBatch(count)
+    checkBatch(count, WRITE_BATCH)
     return transaction(db, () => {
       const outcomes = work()
       const changed = outcomes.filter(({ outcome }) => CHANGES.has(outcome)).map(({ entity_id }) => entity_id)

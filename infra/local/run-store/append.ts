@@ -5,16 +5,19 @@ import {
   endedLanes,
   failsItem,
   isApprovalUnchanged,
+  refusesRest,
+  runEnding,
 } from '../../../shared/runs/append-rules.ts'
 import { type Amount, fitsBudget, NOTHING, type Spent } from '../../../shared/runs/budget.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
-import { earlierTime, type HeadApproval, type OutboxEntry } from '../../../shared/runs/head.ts'
+import { earlierTime, type HeadApproval } from '../../../shared/runs/head.ts'
 import { laneKey, laneOwner } from '../../../shared/runs/lane.ts'
 import type { Append, Appended, ApprovalChange, LaneGuard, RunStore } from '../../../shared/runs/run-store.ts'
 import type { BlockProjection } from '../../../shared/runs/run-store-items.ts'
-import { commitTogether } from '../database.ts'
+import { commitTogether, decideFirst } from '../database.ts'
 import { eventBodies } from './event-log.ts'
-import { addEvents, type LiveLane, type LiveRun, type LiveRuns, liveRunsOf } from './live-runs.ts'
+import { addEvents, type LiveLane, type LiveRun, type LiveRuns, liveRunsOf, oweEntry } from './live-runs.ts'
+import { nameOf } from './query.ts'
 
 /**
  * The one write that moves a run: events, lane, running set, approval, state and outbox in one transaction, or a
@@ -28,9 +31,19 @@ export function appendOn(db: DatabaseSync): Pick<RunStore, 'append' | 'in_order'
     append: async (append) => {
       checkAppend(append)
       const bodies = eventBodies(append.events)
-      return commitTogether(db, () => appendNow(live, write, append, bodies))
+      const work = () => appendNow(live, write, append, bodies)
+      const about = nameOf(append.run)
+      return isInMemory(append) ? decideFirst(db, work, about) : commitTogether(db, work, about)
     },
   }
+}
+
+/** Of what is written below only these rows wait for the commit: HEAD, lanes, events, the ledger. */
+function isInMemory(append: Append): boolean {
+  const { repeatable, state, outbox, approval, further_approvals, module, child, open_items, drop_items, share } =
+    append
+  const others = [state, outbox, approval, further_approvals, module, child, open_items, drop_items, share]
+  return repeatable === true && others.every((one) => one === undefined) && !(append.item_of && failsItem(append))
 }
 
 function appendNow(runs: LiveRuns, write: HeadWriter, append: Append, bodies: readonly string[]): Appended {
@@ -68,9 +81,10 @@ function hasTooManyFailed(live: LiveRun, { item_of }: Append): boolean {
   return item_of?.most_failed !== undefined && (live.items.get(String(item_of.block)) ?? 0) > item_of.most_failed
 }
 
-function headRefusal(live: LiveRun, append: Append): 'approval' | 'full' | 'budget' | 'share' | undefined {
+function headRefusal(live: LiveRun, append: Append): 'approval' | 'resting' | 'full' | 'budget' | 'share' | undefined {
   const { start, reserve } = append
   if (approvalChanges(append).some(({ id, was }) => !isApprovalUnchanged(approvalOf(live, id), was))) return 'approval'
+  if (refusesRest({ resting: live.resting, works: live.running.size > 0 }, append)) return 'resting'
   if (start !== undefined && start.limit > 0 && live.running.size >= start.limit) return 'full'
   if (reserve !== undefined && !fitsBudget(live.budget, reserve)) return 'budget'
   return fitsShare(live, append) ? undefined : 'share'
@@ -103,7 +117,6 @@ const STATEMENTS = {
   closeInbox: 'UPDATE approvals SET closed_at = ? WHERE run = ? AND closed_at IS NULL',
   note: 'INSERT OR REPLACE INTO head_maps (run, map, key, body) VALUES (?, ?, ?, ?)',
   forget: 'DELETE FROM head_maps WHERE run = ? AND map = ? AND key = ?',
-  outbox: 'INSERT OR REPLACE INTO outbox (run, id, at, body) VALUES (?, ?, ?, ?)',
 } as const
 
 type Sql = Readonly<Record<keyof typeof STATEMENTS, StatementSync>>
@@ -114,6 +127,10 @@ export function headWriter(db: DatabaseSync): HeadWriter {
   const runs = liveRunsOf(db)
   return (live, append, bodies) => {
     live.state = append.state ?? live.state
+    if (live.state !== 'running') {
+      live.ended = runEnding(append)
+      live.unwritten.ends = true
+    }
     addEvents(live, eventsOf(live, append), bodies)
     moveLane(live, append)
     moveRunning(live, append)
@@ -160,11 +177,12 @@ function moveRunning(live: LiveRun, { start, end }: HeadChange): void {
 
 /** What few appends carry: a decision, owed effects, times. */
 function writeRest(sql: Sql, live: LiveRun, append: HeadChange): void {
-  const { outbox = [], stored_bytes, deadline_at, check_at } = append
+  const { outbox = [], stored_bytes, deadline_at, check_at, rest } = append
+  if (rest !== undefined) live.resting = rest.set ?? undefined
   for (const approval of approvalChanges(append)) writeApproval(sql, live, approval, append.at)
-  for (const entry of outbox) writeEntry(sql, live, entry)
+  for (const entry of outbox) oweEntry(live, entry)
   writeMaps(sql, live, append)
-  if (live.state !== 'running') sql.closeInbox.run(append.at, live.run)
+  if (live.state !== 'running' && live.asked) sql.closeInbox.run(append.at, live.run)
   // Of a run that began before they were counted it stays unknown.
   if (stored_bytes !== undefined && live.stored_bytes !== undefined) live.stored_bytes += stored_bytes
   if (deadline_at !== undefined) live.deadline_at = deadline_at
@@ -215,18 +233,8 @@ function closeItemLanes(live: LiveRun, block: number): void {
 
 function writeApproval(sql: Sql, live: LiveRun, { id, set }: ApprovalChange, at: string): void {
   live.approvals = { ...live.approvals, [id]: set }
+  live.asked = true
   sql.approval.run(live.run, id, set.status, JSON.stringify(set), set.status === 'pending' ? null : at)
-}
-
-/** Owes an effect; the caller holds the transaction. */
-export function entryWriter(db: DatabaseSync): (live: LiveRun, entry: OutboxEntry) => void {
-  const outbox = db.prepare(STATEMENTS.outbox)
-  return (live, entry) => writeEntry({ outbox }, live, entry)
-}
-
-function writeEntry(sql: Pick<Sql, 'outbox'>, live: LiveRun, entry: OutboxEntry): void {
-  live.outbox.set(entry.id, entry)
-  sql.outbox.run(live.run, entry.id, entry.at, JSON.stringify(entry))
 }
 
 /** Reserves, settles and raises. */

@@ -10,6 +10,7 @@ import {
 } from '../../../shared/runs/run-store.ts'
 import type { ApprovalItem } from '../../../shared/runs/run-store-items.ts'
 import { commitTogether } from '../database.ts'
+import { liveRunsOf } from './live-runs.ts'
 import { query, requireRun, runNumberLookup } from './query.ts'
 import { readOrNameDamage, summaryReader } from './runs.ts'
 import { ASKED_AT } from './schema.ts'
@@ -24,6 +25,7 @@ type Methods = 'putApproval' | 'approval' | 'approvals' | 'approvalTokens' | 'no
 /** A#: what a person was shown, with its task tokens. A row may be there for HEAD's part alone. */
 export function approvalsOn(db: DatabaseSync): Pick<RunStore, Methods> {
   const numberOf = runNumberLookup(db)
+  const live = liveRunsOf(db)
   // What was asked first stays; HEAD's part may have been there before.
   const put = db.prepare(
     'INSERT INTO approvals (run, id, item) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET item = COALESCE(item, excluded.item)',
@@ -43,6 +45,8 @@ export function approvalsOn(db: DatabaseSync): Pick<RunStore, Methods> {
     putApproval: (key, item, token) =>
       commitTogether(db, () => {
         const run = requireRun(numberOf(key), key)
+        const one = live.peek(run)
+        if (one !== undefined) one.asked = true
         put.run(run, item.id, JSON.stringify(item))
         add.run(run, item.id, token)
       }),

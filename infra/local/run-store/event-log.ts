@@ -16,14 +16,19 @@ interface EventRow {
   readonly body: string
 }
 
-/** The event log of a run, by seq. */
-export function eventLogOn(db: DatabaseSync): Pick<RunStore, 'events'> {
+/** The event log of a run, by seq. `toFile`: waits until what is in memory of it is there. */
+export function eventLogOn(
+  db: DatabaseSync,
+  toFile: (run: number) => Promise<void> | undefined,
+): Pick<RunStore, 'events'> {
   const numberOf = runNumberLookup(db)
   const read = eventReader(db)
   return {
     events: async (key, since, limit) => {
       const run = numberOf(key)
-      return run === undefined ? [] : read(run, key.run_id, since, limit)
+      if (run === undefined) return []
+      await toFile(run)
+      return read(run, key.run_id, since, limit)
     },
   }
 }
@@ -75,7 +80,11 @@ interface SealRow {
 }
 
 /** The closed part of a run's hash chain. */
-export function sealsOn(db: DatabaseSync): Pick<RunStore, 'sealed'> {
+export function sealsOn(
+  db: DatabaseSync,
+  toFile: (run: number) => Promise<void> | undefined,
+): Pick<RunStore, 'sealed'> {
+  const numberOf = runNumberLookup(db)
   const find = query<SealRow>(
     db,
     'SELECT run, state, seq, sealed_seq, sealed_hash FROM runs WHERE tenant = ? AND run_id = ?',
@@ -84,6 +93,8 @@ export function sealsOn(db: DatabaseSync): Pick<RunStore, 'sealed'> {
   const read = eventReader(db)
   return {
     async sealed({ tenant, run_id }) {
+      const number = numberOf({ tenant, run_id })
+      if (number !== undefined) await toFile(number)
       const row = find.one(tenant, run_id)
       if (row === undefined) return undefined
       const { run, state, seq, sealed_seq, sealed_hash } = row

@@ -3,9 +3,9 @@ import type { DatabaseSync } from 'node:sqlite'
 import { type Cursors, createCursors } from '../../../shared/runs/cursors.ts'
 import type { DeadWebhook, DeadWebhooks } from '../../../shared/runs/dead-webhook.ts'
 import type { RunKey, RunStore } from '../../../shared/runs/run-store.ts'
-import { commitTogether, transaction } from '../database.ts'
+import { allCommitted, commitTogether, transaction } from '../database.ts'
 import { inboxOn } from './approvals.ts'
-import { query } from './query.ts'
+import { query, runNumberLookup } from './query.ts'
 import { summaryReader } from './runs.ts'
 
 /** Sorts before every run: where the first page starts. */
@@ -17,9 +17,10 @@ interface RunPosition {
 }
 
 /** Index 1, runs by tenant and time, index 2, runs somebody must look at, and index 3, the inbox; dead webhooks too. */
-export function listsOn(db: DatabaseSync): Pick<RunStore, 'list' | 'due' | 'inbox' | keyof DeadWebhooks> {
+export function listsOn(db: DatabaseSync): Pick<RunStore, 'list' | 'summaries' | 'due' | 'inbox' | keyof DeadWebhooks> {
   const cursors = cursorsOn(db)
   const summary = summaryReader(db)
+  const numberOf = runNumberLookup(db)
   const page = query<RunPosition>(
     db,
     `SELECT run_id, created_at FROM runs
@@ -27,12 +28,20 @@ export function listsOn(db: DatabaseSync): Pick<RunStore, 'list' | 'due' | 'inbo
        AND (?5 IS NULL OR dag_name = ?5) AND (?6 IS NULL OR substr(run_id, 1, length(?6)) = ?6)
      ORDER BY created_at DESC, run_id DESC LIMIT ?7`,
   )
-  const due = query<RunKey>(db, 'SELECT tenant, run_id FROM runs WHERE check_at <= ? ORDER BY check_at, run LIMIT ?')
+  const due = query<RunKey>(
+    db,
+    `SELECT tenant, run_id FROM (
+       SELECT tenant, run_id, check_at FROM runs WHERE check_at <= ?1
+       UNION ALL SELECT tenant, run_id, check_at FROM run_marks WHERE check_at <= ?1)
+     GROUP BY tenant, run_id ORDER BY min(check_at) LIMIT ?2`,
+  )
   return {
     ...inboxOn(db, cursors),
     ...deadWebhooksOn(db, cursors),
     list: async (tenant, { state, dag_name, id_begins, limit, after }) => {
       const [created_at = TOP, last_id = TOP] = after === undefined ? [] : cursors.open(tenant, after, 'runs')
+      // Runs that were made in this moment too.
+      await allCommitted(db)
       const rows = page.all(tenant, created_at, last_id, state ?? null, dag_name ?? null, id_begins ?? null, limit + 1)
       const shown = rows.slice(0, limit)
       const last = rows.length > limit ? shown.at(-1) : undefined
@@ -44,7 +53,20 @@ export function listsOn(db: DatabaseSync): Pick<RunStore, 'list' | 'due' | 'inbo
         ...(last === undefined ? {} : { next: cursors.seal(tenant, [last.created_at, last.run_id], 'runs') }),
       }
     },
-    due: async (at, limit) => due.all(at, limit).map(({ tenant, run_id }) => ({ tenant, run_id })),
+    async summaries(tenant, run_ids) {
+      await allCommitted(db)
+      const there = run_ids.filter((run_id) => numberOf({ tenant, run_id }) !== undefined)
+      const read = there.map((run_id) => summary({ tenant, run_id }))
+      const damaged = read.flatMap((one) => ('damaged' in one ? [one.damaged] : []))
+      return {
+        runs: read.flatMap((one) => ('summary' in one ? [one.summary] : [])),
+        ...(damaged.length === 0 ? {} : { damaged }),
+      }
+    },
+    async due(at, limit) {
+      await allCommitted(db)
+      return due.all(at, limit).map(({ tenant, run_id }) => ({ tenant, run_id }))
+    },
   }
 }
 

@@ -1,14 +1,26 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import { restText } from '../../../shared/runs/append-rules.ts'
 import type { Amount, RunBudget } from '../../../shared/runs/budget.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import { CHAIN_START, hashAfter } from '../../../shared/runs/hash-chain.ts'
-import type { Head, HeadApproval, HeadModule, OutboxEntry, RunState } from '../../../shared/runs/head.ts'
+import type {
+  Head,
+  HeadApproval,
+  HeadModule,
+  OutboxEntry,
+  Rest,
+  RunEnding,
+  RunState,
+} from '../../../shared/runs/head.ts'
+import type { ChangedLabels } from '../../../shared/runs/labels.ts'
 import { byLane } from '../../../shared/runs/lane.ts'
+import type { birthFacts } from '../../../shared/runs/run-facts.ts'
 import type { Meta, RunKey } from '../../../shared/runs/run-store.ts'
 import type { BlockProjection, ContextItem } from '../../../shared/runs/run-store-items.ts'
-import { onTransactions } from '../database.ts'
+import { allCommitted, onTransactions } from '../database.ts'
 import { eventReader } from './event-log.ts'
-import { forgetRunNumbers, query, runNumberLookup } from './query.ts'
+import { factsWriter } from './facts-writer.ts'
+import { forgetRunNumbers, nameOf, noteRunNumber, query, runNumberLookup } from './query.ts'
 import { SPAN } from './schema.ts'
 import { headReader } from './stored-head.ts'
 import { withoutTwins, withTwins } from './twin-hashes.ts'
@@ -26,6 +38,7 @@ export interface LiveRun {
   state: RunState
   seq: number
   queued: boolean
+  resting?: Rest | undefined
   deadline_at: string
   check_at: string | undefined
   stored_bytes: number | undefined
@@ -42,15 +55,25 @@ export interface LiveRun {
   /** What the items of a foreach block have committed together. */
   readonly shares: Map<string, Amount>
   readonly outbox: Map<string, OutboxEntry>
+  /** Those of them that may have a row. */
+  readonly filed: Set<string>
+  /** It may have rows of questions to people. */
+  asked: boolean
+  /** Once it has ended. */
+  ended?: RunEnding | undefined
+  /** Once they were changed. */
+  labels?: ChangedLabels | undefined
   /** The closed part of its hash chain. */
   sealed: { readonly seq: number; readonly hash: string }
   /** Every event behind that. */
   open: RunEvent[]
+  /** It was made here: what is not in memory is not in the file either. */
+  readonly isWhole: boolean
   /** What is read again and again, once somebody has. */
   meta?: Meta
   context?: ContextItem
   readonly joins: Map<string, LiveJoin>
-  readonly unwritten: Unwritten
+  unwritten: Unwritten
 }
 
 /** Who has come, and who waits for so many. */
@@ -70,12 +93,31 @@ export interface LiveLane {
 
 /** What the file does not have yet. */
 interface Unwritten {
+  /** The run itself: what of its rows never changes, or is another's row. */
+  readonly birth?: Birth
   head: boolean
   check: boolean
   ledger: boolean
+  /** It has ended: what it is found by says so. */
+  ends: boolean
   readonly lanes: Set<string>
+  /** Entries of the outbox that are owed, and rows of such that are done. */
+  readonly owed: Set<string>
+  readonly settled: Set<string>
+  /** Of joins: who waits for how many, and who is done. */
+  readonly waits: (readonly [join: string, token: string, need: number])[]
+  readonly done: (readonly [join: string, source: string])[]
   /** seq, id, time and text of each event. */
-  events: SQLInputValue[]
+  readonly events: SQLInputValue[]
+}
+
+interface Birth {
+  readonly dag_name: string
+  readonly created_at: string
+  /** META and the context it begins with, as JSON. */
+  readonly meta: string
+  readonly context: string
+  readonly facts: ReturnType<typeof birthFacts>
 }
 
 /** Closed in steps of so many events, as the other store closes its pages, and whole when the run ends. */
@@ -90,13 +132,16 @@ export interface LiveRuns {
   peek(run: number): LiveRun | undefined
   /** The run, read from the file if need be; undefined when there is none. The caller holds a transaction. */
   open(key: RunKey): LiveRun | undefined
-  /** A run whose row was just made. */
-  add(run: LiveRun): void
+  /** A run that is made now; its rows are written with the next commit. */
+  make(key: RunKey, head: Pick<LiveRun, FirstHead>, birth: Birth): LiveRun
   /** It will be written before the commit. */
   changed(run: LiveRun): void
+  /** Waits until what was decided about this run is in the file: before its rows are read. */
+  toFile(run: number): Promise<void> | undefined
   /** Writes now what the file does not have yet: before a statement that reads these rows or changes them. */
   write(): void
-  forget(): void
+  /** Of all that is in the file nothing is believed any more. */
+  forgetWritten(): void
 }
 
 const known = new WeakMap<DatabaseSync, LiveRuns>()
@@ -113,28 +158,38 @@ export function liveRunsOf(db: DatabaseSync): LiveRuns {
 /** After rows of runs were removed, or changed by others than this store: what is known of any run is read again. */
 export function forgetRuns(db: DatabaseSync): void {
   forgetRunNumbers(db)
-  known.get(db)?.forget()
+  known.get(db)?.forgetWritten()
 }
 
 function openLiveRuns(db: DatabaseSync): LiveRuns {
   const runs = new Map<number, LiveRun>()
   const changed = new Set<LiveRun>()
+  const ended = new Set<number>()
+  const nextNumber = runNumbers(db)
   const numberOf = runNumberLookup(db)
   const load = loader(db)
   const write = writer(db)
+  /** Those that were written since the last commit and have ended. */
+  const over = new Set<LiveRun>()
   const writeAll = () => {
-    for (const run of changed) write(run)
+    for (const run of changed) {
+      write(run)
+      if (run.state !== 'running') over.add(run)
+    }
     changed.clear()
   }
   const forget = () => {
     runs.clear()
     changed.clear()
+    ended.clear()
+    over.clear()
   }
   let commits = 0
   onTransactions(db, {
     beforeCommit() {
-      for (const { run, state } of changed) if (state !== 'running') runs.delete(run)
       writeAll()
+      keepFew(runs, ended, over)
+      over.clear()
       commits += 1
       if (commits % COMMITS_A_LOOK === 0) makeRoom(runs)
     },
@@ -142,6 +197,7 @@ function openLiveRuns(db: DatabaseSync): LiveRuns {
   })
   const add = (run: LiveRun) => {
     runs.set(run.run, run)
+    if (run.state !== 'running') ended.add(run.run)
   }
   return {
     peek: (run) => runs.get(run),
@@ -151,14 +207,49 @@ function openLiveRuns(db: DatabaseSync): LiveRuns {
       const there = runs.get(number)
       if (there !== undefined) return there
       const read = load(number, key)
-      // Of one that has ended nothing but that is asked.
-      if (read?.state === 'running') add(read)
+      // A large one that has ended is not kept (`keepFew`).
+      if (read !== undefined && (read.state === 'running' || isSmall(read))) add(read)
       return read
     },
-    add,
+    make(key, head, birth) {
+      const run = newLiveRun(nextNumber(key), key, head, birth)
+      noteRunNumber(db, key, run.run)
+      add(run)
+      return run
+    },
     changed: (run) => void changed.add(run),
+    toFile(run) {
+      const one = runs.get(run)
+      return one !== undefined && changed.has(one) ? allCommitted(db) : undefined
+    },
     write: writeAll,
-    forget,
+    forgetWritten() {
+      for (const [run, one] of runs) {
+        if (changed.has(one)) continue
+        runs.delete(run)
+        ended.delete(run)
+      }
+    },
+  }
+}
+
+/** A run that ended is read by those who follow its end, at once: of the last ones the small stay. */
+const ENDED_KEPT = 64
+const SMALL_LANES = 300
+
+function isSmall({ lanes }: LiveRun): boolean {
+  return lanes.size <= SMALL_LANES
+}
+
+function keepFew(runs: Map<number, LiveRun>, ended: Set<number>, over: Iterable<LiveRun>): void {
+  for (const one of over) {
+    if (isSmall(one)) ended.add(one.run)
+    else runs.delete(one.run)
+  }
+  for (const run of ended) {
+    if (ended.size <= ENDED_KEPT) return
+    ended.delete(run)
+    runs.delete(run)
   }
 }
 
@@ -171,6 +262,21 @@ function makeRoom(runs: Map<number, LiveRun>): void {
     runs.delete(run)
     lanes -= one.lanes.size + 1
   }
+}
+
+/** An effect that is owed from now on. */
+export function oweEntry({ outbox, unwritten }: LiveRun, entry: OutboxEntry): void {
+  outbox.set(entry.id, entry)
+  unwritten.settled.delete(entry.id)
+  unwritten.owed.add(entry.id)
+}
+
+/** It is done, or stands in the way of nothing any more. */
+export function settleEntry({ outbox, filed, unwritten }: LiveRun, id: string): void {
+  if (!outbox.delete(id)) return
+  unwritten.owed.delete(id)
+  // One that came and went between two commits never has a row.
+  if (filed.has(id)) unwritten.settled.add(id)
 }
 
 /** HEAD as readers see it: every lane, or only those named. */
@@ -190,7 +296,10 @@ export function headOfLive(live: LiveRun, lanes?: readonly string[]): Head {
     outbox: outboxOf(live),
     budget,
     ...(stored_bytes === undefined ? {} : { stored_bytes }),
+    ...(live.ended === undefined ? {} : { ended: live.ended }),
     ...(live.queued ? { queued: true } : {}),
+    ...(live.resting === undefined ? {} : { resting: live.resting }),
+    ...(live.labels === undefined ? {} : { labels: live.labels }),
   }
 }
 
@@ -211,13 +320,35 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b)
 }
 
+/**
+ * Numbers of new runs, each above all before it. One that is made again, after a transaction that failed, has the number it
+ * had: somebody may wait to read its rows.
+ */
+function runNumbers(db: DatabaseSync): (key: RunKey) => number {
+  const last = query<{ readonly run: number }>(db, 'SELECT coalesce(max(run), 0) AS run FROM runs')
+  let given: number | undefined
+  const unwritten = new Map<string, number>()
+  onTransactions(db, { afterCommit: () => unwritten.clear() })
+  return (key) => {
+    const name = nameOf(key)
+    const there = unwritten.get(name)
+    if (there !== undefined) return there
+    given = (given ?? last.one()?.run ?? 0) + 1
+    unwritten.set(name, given)
+    return given
+  }
+}
+
 /** A run that was just made, with nothing in it. */
-export function newLiveRun(run: number, key: RunKey, head: Pick<LiveRun, FirstHead>): LiveRun {
+function newLiveRun(run: number, key: RunKey, head: Pick<LiveRun, FirstHead>, birth: Birth): LiveRun {
   return {
     ...{ run, key, ...head, state: 'running', seq: 0 },
     ...{ running: new Set(), running_now: undefined, lanes: new Map(), approvals: {}, modules: {}, children: {} },
     ...{ items: new Map(), shares: new Map(), outbox: new Map(), sealed: CHAIN, open: [], joins: new Map() },
-    unwritten: nothingUnwritten(),
+    ...{ filed: new Set(), asked: false, isWhole: true },
+    // As they will be read.
+    ...{ meta: JSON.parse(birth.meta), context: { version: 0, values: JSON.parse(birth.context) } },
+    unwritten: { ...nothingUnwritten(), birth },
   }
 }
 
@@ -226,7 +357,9 @@ type FirstHead = 'queued' | 'deadline_at' | 'check_at' | 'stored_bytes' | 'budge
 const CHAIN = { seq: 0, hash: CHAIN_START }
 
 function nothingUnwritten(): Unwritten {
-  return { head: false, check: false, ledger: false, lanes: new Set(), events: [] }
+  const ids = { lanes: new Set<string>(), owed: new Set<string>(), settled: new Set<string>() }
+  const rows = { ...ids, events: [], waits: [], done: [] }
+  return { head: false, check: false, ledger: false, ends: false, ...rows }
 }
 
 /** Takes the events of an append in, and closes the chain behind them when it is time. */
@@ -282,13 +415,18 @@ function loader(db: DatabaseSync): (run: number, key: RunKey) => LiveRun | undef
       ...{ run, key, state, seq, deadline_at, check_at, stored_bytes, budget, approvals, modules, children, sealed },
       ...{
         queued: head.queued === true,
+        resting: head.resting,
+        ended: head.ended,
+        labels: head.labels,
         running: new Set(running),
         running_now: undefined,
         lanes: new Map(lanes.all(run).map(laneOf)),
       },
       ...{ items: new Map(), shares: new Map(), outbox: new Map(head.outbox.map((entry) => [entry.id, entry])) },
+      ...{ filed: new Set(head.outbox.map(({ id }) => id)), asked: true },
       open: [...eventsOf(run, key.run_id, sealed.seq, seq - sealed.seq)],
       joins: new Map(),
+      isWhole: false,
       unwritten: nothingUnwritten(),
     }
     for (const { map, key: block, body } of maps.all(run)) {
@@ -306,15 +444,23 @@ function laneOf({ lane, ordinal, lease_until, body }: LaneRow): readonly [string
 }
 
 const STATEMENTS = {
-  head: `UPDATE runs SET state = ?, seq = ?, running = ?, running_count = ?, deadline_at = ?, queued = ?, stored_bytes = ?,
+  birth: `INSERT INTO runs (state, seq, running, running_count, deadline_at, queued, resting, stored_bytes, sealed_seq, sealed_hash, run,
+    cap_tokens, cap_usd_micros, committed_tokens, committed_usd_micros, spent_tokens, spent_usd_micros, unpriced_tokens,
+    tenant, run_id, dag_name, created_at, check_at, stopped)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`,
+  meta: 'INSERT INTO metas (run, body) VALUES (?, ?)',
+  context: 'INSERT INTO contexts (run, version, body) VALUES (?, 0, ?)',
+  head: `UPDATE runs SET state = ?, seq = ?, running = ?, running_count = ?, deadline_at = ?, queued = ?, resting = ?, stored_bytes = ?,
     sealed_seq = ?, sealed_hash = ? WHERE run = ?`,
   // Of its own: a column of an index costs more.
   check: 'UPDATE runs SET check_at = ? WHERE run = ?',
+  owed: 'INSERT OR REPLACE INTO outbox (run, id, at, body) VALUES (?, ?, ?, ?)',
+  settled: 'DELETE FROM outbox WHERE run = ? AND id = ?',
+  wait: `INSERT INTO join_waits (run, key, token, need) VALUES (?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET need = excluded.need`,
+  done: 'INSERT OR IGNORE INTO join_done (run, key, source) VALUES (?, ?, ?)',
   ledger: `UPDATE runs SET cap_tokens = ?, cap_usd_micros = ?, committed_tokens = ?, committed_usd_micros = ?,
     spent_tokens = ?, spent_usd_micros = ?, unpriced_tokens = ? WHERE run = ?`,
-  lane: `INSERT INTO lanes (run, lane, ordinal, projected, state, holder, lease_until, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET ordinal = excluded.ordinal, projected = excluded.projected, state = excluded.state,
-      holder = excluded.holder, lease_until = excluded.lease_until, body = excluded.body`,
 } as const
 
 type Sql = Readonly<Record<keyof typeof STATEMENTS, StatementSync>>
@@ -323,25 +469,65 @@ type Sql = Readonly<Record<keyof typeof STATEMENTS, StatementSync>>
 function writer(db: DatabaseSync): (live: LiveRun) => void {
   const entries = Object.entries(STATEMENTS).map(([name, source]) => [name, db.prepare(source)])
   const sql: Sql = Object.fromEntries(entries)
-  const insert = eventInserter(db)
+  const events = inserter(db, 'events (id, event_id, at, body)', 4)
+  const facts = factsWriter(db)
+  const lanes = inserter(
+    db,
+    'lanes (run, lane, ordinal, projected, state, holder, lease_until, body)',
+    8,
+    `ON CONFLICT DO UPDATE SET ordinal = excluded.ordinal, projected = excluded.projected, state = excluded.state,
+      holder = excluded.holder, lease_until = excluded.lease_until, body = excluded.body`,
+  )
   return (live) => {
     const { unwritten } = live
-    if (unwritten.events.length > 0) insert(unwritten.events)
-    if (unwritten.head) sql.head.run(...headValues(live))
-    if (unwritten.check) sql.check.run(live.check_at ?? null, live.run)
-    if (unwritten.ledger) sql.ledger.run(...ledgerValues(live.budget), live.run)
-    for (const lane of unwritten.lanes) sql.lane.run(...laneValues(live, lane))
-    unwritten.head = unwritten.check = unwritten.ledger = false
-    unwritten.events = []
-    unwritten.lanes.clear()
+    if (unwritten.birth === undefined) writeHead(sql, live)
+    else writeBirth(sql, live, unwritten.birth)
+    if (unwritten.birth !== undefined) facts.begin(live, unwritten.birth.facts)
+    if (unwritten.ends) facts.end(live.run, headOfLive(live, []))
+    if (unwritten.events.length > 0) events(unwritten.events)
+    if (unwritten.lanes.size > 0) lanes([...unwritten.lanes].flatMap((lane) => laneValues(live, lane)))
+    writeSeldom(sql, live)
+    live.unwritten = nothingUnwritten()
   }
 }
 
-function headValues({ state, seq, running, deadline_at, queued, stored_bytes, sealed, run }: LiveRun): SQLInputValue[] {
+function writeHead(sql: Sql, live: LiveRun): void {
+  const { unwritten } = live
+  if (unwritten.head) sql.head.run(...headValues(live))
+  if (unwritten.check) sql.check.run(live.check_at ?? null, live.run)
+  if (unwritten.ledger) sql.ledger.run(...ledgerValues(live.budget), live.run)
+}
+
+/** One row, as the run is by now. */
+function writeBirth(sql: Sql, live: LiveRun, { dag_name, created_at, meta, context }: Birth): void {
+  const { tenant, run_id } = live.key
+  const rest = [tenant, run_id, dag_name, created_at, live.check_at ?? null]
+  sql.birth.run(...headValues(live), ...ledgerValues(live.budget), ...rest)
+  sql.meta.run(live.run, meta)
+  sql.context.run(live.run, context)
+}
+
+function writeSeldom(sql: Sql, { run, outbox, filed, unwritten }: LiveRun): void {
+  for (const id of unwritten.settled) {
+    sql.settled.run(run, id)
+    filed.delete(id)
+  }
+  for (const id of unwritten.owed) {
+    const entry = outbox.get(id)
+    if (entry === undefined) continue
+    sql.owed.run(run, id, entry.at, JSON.stringify(entry))
+    filed.add(id)
+  }
+  for (const wait of unwritten.waits) sql.wait.run(run, ...wait)
+  for (const done of unwritten.done) sql.done.run(run, ...done)
+}
+
+function headValues(live: LiveRun): SQLInputValue[] {
+  const { state, seq, running, deadline_at, queued, resting = null, stored_bytes = null, sealed, run } = live
   // A set as text: ',3,17,'.
   const lanes = running.size === 0 ? ',' : `,${[...running].join(',')},`
-  const rest = [deadline_at, queued ? 1 : 0, stored_bytes ?? null, sealed.seq, sealed.hash, run]
-  return [state, seq, lanes, running.size, ...rest]
+  const slot = [queued ? 1 : 0, restText(resting)]
+  return [state, seq, lanes, running.size, deadline_at, ...slot, stored_bytes, sealed.seq, sealed.hash, run]
 }
 
 function ledgerValues(budget: RunBudget): SQLInputValue[] {
@@ -358,20 +544,22 @@ function laneValues({ run, lanes }: LiveRun, lane: string): SQLInputValue[] {
   return [run, lane, ordinal, projection.ordinal, state, holder, lease_until, withoutTwins(JSON.stringify(projection))]
 }
 
-/** Columns of a row of events. */
-const COLUMNS = 4
 /** A statement costs more than a row. */
 const ROWS = [16, 8, 4, 2, 1]
 
-function eventInserter(db: DatabaseSync): (values: readonly SQLInputValue[]) => void {
+type Insert = (values: readonly SQLInputValue[]) => void
+
+/** `values`: the columns of as many rows as there are. */
+function inserter(db: DatabaseSync, into: string, columns: number, rest = ''): Insert {
+  const row = `(${Array.from({ length: columns }, () => '?').join(', ')})`
   const statements = ROWS.map((rows) => {
-    const places = Array.from({ length: rows }, () => '(?, ?, ?, ?)').join(', ')
-    return { rows, insert: db.prepare(`INSERT INTO events (id, event_id, at, body) VALUES ${places}`) }
+    const places = Array.from({ length: rows }, () => row).join(', ')
+    return { rows, insert: db.prepare(`INSERT INTO ${into} VALUES ${places} ${rest}`) }
   })
   return (values) => {
     let from = 0
     for (const { rows, insert } of statements) {
-      for (const size = rows * COLUMNS; values.length - from >= size; from += size) {
+      for (const size = rows * columns; values.length - from >= size; from += size) {
         insert.run(...values.slice(from, from + size))
       }
     }

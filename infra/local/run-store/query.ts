@@ -17,6 +17,11 @@ export function query<Row>(db: DatabaseSync, sql: string): Query<Row> {
   }
 }
 
+/** A run in words: what works about it are handed over with. */
+export function nameOf({ tenant, run_id }: RunKey): string {
+  return `${tenant}/${run_id}`
+}
+
 /** The integer a run has in this file, for good; undefined when there is no such run. */
 export function runNumberLookup(db: DatabaseSync): (run: RunKey) => number | undefined {
   const numbers = numbersOf.get(db) ?? openNumbers(db)
@@ -28,23 +33,47 @@ const numbersOf = new WeakMap<DatabaseSync, (run: RunKey) => number | undefined>
 
 /** After runs were removed: their numbers may be given again. */
 export function forgetRunNumbers(db: DatabaseSync): void {
-  knownRuns.get(db)?.clear()
+  knownRuns.get(db)?.written.clear()
 }
 
-const knownRuns = new WeakMap<DatabaseSync, Map<string, number>>()
+/** A run whose row will be written with the next commit has this number. */
+export function noteRunNumber(db: DatabaseSync, key: RunKey, run: number): void {
+  knownRuns.get(db)?.unwritten.set(nameOf(key), run)
+}
+
+interface KnownRuns {
+  readonly written: Map<string, number>
+  readonly unwritten: Map<string, number>
+}
+
+const knownRuns = new WeakMap<DatabaseSync, KnownRuns>()
 
 function openNumbers(db: DatabaseSync): (run: RunKey) => number | undefined {
   const find = query<{ readonly run: number }>(db, 'SELECT run FROM runs WHERE tenant = ? AND run_id = ?')
-  const known = new Map<string, number>()
-  knownRuns.set(db, known)
-  // A run found inside a transaction that is undone is none: its number would then be another run's.
-  onTransactions(db, { afterRollback: () => known.clear() })
-  return ({ tenant, run_id }) => {
-    const key = `${tenant}/${run_id}`
-    const run = known.get(key) ?? find.one(tenant, run_id)?.run
-    if (run === undefined) return run
-    if (known.size >= KNOWN_RUNS) known.clear()
-    known.set(key, run)
+  const written = new Map<string, number>()
+  const unwritten = new Map<string, number>()
+  knownRuns.set(db, { written, unwritten })
+  const keep = (key: string, run: number) => {
+    if (written.size >= KNOWN_RUNS) written.clear()
+    written.set(key, run)
+  }
+  onTransactions(db, {
+    afterCommit() {
+      for (const [key, run] of unwritten) keep(key, run)
+      unwritten.clear()
+    },
+    // A run found inside a transaction that is undone is none: its number would then be another run's.
+    afterRollback() {
+      written.clear()
+      unwritten.clear()
+    },
+  })
+  return (one) => {
+    const key = nameOf(one)
+    const there = written.get(key) ?? unwritten.get(key)
+    if (there !== undefined) return there
+    const run = find.one(one.tenant, one.run_id)?.run
+    if (run !== undefined) keep(key, run)
     return run
   }
 }

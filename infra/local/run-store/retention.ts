@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { transaction } from '../database.ts'
+import { tablesWith } from './erasure.ts'
 import { forgetRuns } from './live-runs.ts'
 import { query } from './query.ts'
 import { SPAN } from './schema.ts'
@@ -9,7 +10,7 @@ const AT_ONCE = 20
 
 /**
  * Removes up to 20 runs, with all their rows, whose last event is older than `before` (ISO time); answers how many. They
- * must have ended and owe nothing, and whoever waited for them must be gone first: the run of a parent.
+ * must have ended, owe nothing and be held by nobody, and whoever waited for them must be gone first: the run of a parent.
  */
 export function endedRunsRemover(db: DatabaseSync): (before: string) => number {
   const old = query<{ readonly run: number }>(
@@ -17,11 +18,12 @@ export function endedRunsRemover(db: DatabaseSync): (before: string) => number {
     `SELECT r.run FROM runs r JOIN events e ON e.id = r.run * ${SPAN} + r.seq JOIN metas m ON m.run = r.run
      WHERE r.state <> 'running' AND r.check_at IS NULL AND r.created_at < ?1 AND e.at < ?1
        AND NOT EXISTS (SELECT 1 FROM outbox WHERE run = r.run)
+       AND NOT EXISTS (SELECT 1 FROM run_marks h WHERE h.tenant = r.tenant AND h.run_id = r.run_id AND h.hold IS NOT NULL)
        AND NOT EXISTS (SELECT 1 FROM runs p WHERE p.tenant = r.tenant AND p.run_id = CASE WHEN json_valid(m.body) THEN m.body ->> '$.parent.run_id' END)
      LIMIT ${AT_ONCE}`,
   )
   const events = db.prepare(`DELETE FROM events WHERE id > ?1 * ${SPAN} AND id < (?1 + 1) * ${SPAN}`)
-  const rest = tablesOfRuns(db).map((table) => db.prepare(`DELETE FROM ${table} WHERE run = ?`))
+  const rest = tablesWith(db, 'run').map((table) => db.prepare(`DELETE FROM ${table} WHERE run = ?`))
   return (before) => {
     const removed = transaction(db, () => {
       const runs = old.all(before)
@@ -35,15 +37,6 @@ export function endedRunsRemover(db: DatabaseSync): (before: string) => number {
     if (removed > 0) forgetRuns(db)
     return removed
   }
-}
-
-/** Every table that numbers its rows by run, so that a new one is not forgotten here. */
-function tablesOfRuns(db: DatabaseSync): readonly string[] {
-  const tables = query<{ readonly name: string }>(
-    db,
-    `SELECT t.name FROM sqlite_master t JOIN pragma_table_info(t.name) c ON c.name = 'run' WHERE t.type = 'table'`,
-  )
-  return tables.all().map(({ name }) => name)
 }
 
 /**

@@ -1,11 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { laneKey } from '../../../shared/runs/lane.ts'
-import type { RunStore } from '../../../shared/runs/run-store.ts'
+import type { RunKey, RunStore } from '../../../shared/runs/run-store.ts'
 import type { BlockProjection } from '../../../shared/runs/run-store-items.ts'
-import { commitTogether } from '../database.ts'
+import { commitTogether, decideQuietly } from '../database.ts'
 import { project } from './append.ts'
 import { type LiveJoin, type LiveRun, liveRunsOf } from './live-runs.ts'
-import { query, requireRun, runNumberLookup } from './query.ts'
+import { nameOf, query, requireRun, runNumberLookup } from './query.ts'
 import { withTwins } from './twin-hashes.ts'
 
 interface ProjectionRow {
@@ -26,33 +26,44 @@ export function projectionsOn(
   }
   return {
     putProjection: (key, projection) =>
-      commitTogether(db, () => {
-        const one = requireRun(live.open(key), key)
-        project(one, projection)
-        live.changed(one)
-      }),
+      commitTogether(
+        db,
+        () => {
+          const one = requireRun(live.open(key), key)
+          project(one, projection)
+          live.changed(one)
+        },
+        nameOf(key),
+      ),
     projections: async (key, blocks) => {
       const run = numberOf(key)
       if (run === undefined) return []
+      if (blocks === undefined) await live.toFile(run)
       return blocks === undefined ? stored.all(run) : liveOrStored(run, blocks.map(String))
     },
     itemProjections: async (key, block, only) => {
       const run = numberOf(key)
       if (run === undefined) return []
       const lanes = only?.map((item) => laneKey({ block, item }))
+      if (lanes === undefined) await live.toFile(run)
       return lanes === undefined ? stored.items(run, block) : liveOrStored(run, lanes)
     },
     renewLease: (key, owner, holder, lease_until) =>
-      commitTogether(db, () => {
-        const one = live.open(key)
-        const lane = laneKey(owner)
-        const now = one?.lanes.get(lane)
-        if (one === undefined || now?.projection?.holder !== holder || now.projection.state !== 'running') return false
-        now.lease_until = lease_until
-        one.unwritten.lanes.add(lane)
-        live.changed(one)
-        return true
-      }),
+      commitTogether(
+        db,
+        () => {
+          const one = live.open(key)
+          const lane = laneKey(owner)
+          const now = one?.lanes.get(lane)
+          if (one === undefined || now?.projection?.holder !== holder || now.projection.state !== 'running')
+            return false
+          now.lease_until = lease_until
+          one.unwritten.lanes.add(lane)
+          live.changed(one)
+          return true
+        },
+        nameOf(key),
+      ),
   }
 }
 
@@ -102,40 +113,44 @@ interface JoinRow {
   readonly tokens: string
 }
 
-/** J#: a set of the sources that are done, and who waits for them (docs/architecture.md, "Joins"). */
+/**
+ * J#: a set of the sources that are done, and who waits for them (docs/architecture.md, "Joins"). Decided in memory: who is
+ * told of it are states of this process, and a source that is lost with it comes again.
+ */
 export function joinsOn(db: DatabaseSync): Pick<RunStore, 'waitJoin' | 'signalJoin'> {
   const live = liveRunsOf(db)
-  const wait = db.prepare(
-    `INSERT INTO join_waits (run, key, token, need) VALUES (?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET need = excluded.need`,
-  )
-  const add = db.prepare('INSERT OR IGNORE INTO join_done (run, key, source) VALUES (?, ?, ?)')
   const read = joinReader(db)
-  const joinOf = (one: LiveRun, join: string) => {
-    const there = one.joins.get(join) ?? read(one.run, join)
+  const joinOf = (key: RunKey, join: string) => {
+    const one = requireRun(live.open(key), key)
+    const there = one.joins.get(join) ?? (one.isWhole ? emptyJoin() : read(one.run, join))
     one.joins.set(join, there)
-    return there
+    live.changed(one)
+    return { item: there, unwritten: one.unwritten }
   }
+  const decide = <T>(key: RunKey, work: () => T) => decideQuietly(db, work, nameOf(key))
   return {
     waitJoin: (key, join, { need, token }) =>
-      commitTogether(db, () => {
-        const one = requireRun(live.open(key), key)
-        const item = joinOf(one, join)
+      decide(key, () => {
+        const { item, unwritten } = joinOf(key, join)
         if (item.done.size >= need) return 'done'
-        wait.run(one.run, join, token, need)
+        unwritten.waits.push([join, token, need])
         item.tokens.add(token)
         item.need = Math.max(item.need ?? 0, need)
         return 'waiting'
       }),
     signalJoin: (key, join, source) =>
-      commitTogether(db, () => {
-        const one = requireRun(live.open(key), key)
-        const { done, tokens, need } = joinOf(one, join)
-        if (!done.has(source)) add.run(one.run, join, source)
+      decide(key, () => {
+        const { item, unwritten } = joinOf(key, join)
+        const { done, tokens, need } = item
+        if (!done.has(source)) unwritten.done.push([join, source])
         done.add(source)
         return { done: done.size, tokens: [...tokens].sort(), ...(need === undefined ? {} : { need }) }
       }),
   }
+}
+
+function emptyJoin(): LiveJoin {
+  return { done: new Set(), tokens: new Set(), need: undefined }
 }
 
 function joinReader(db: DatabaseSync): (run: number, join: string) => LiveJoin {
@@ -174,14 +189,19 @@ export function contextOn(db: DatabaseSync): Pick<RunStore, 'context' | 'putCont
       return context
     },
     putContext: (key, { version, values }, if_version) =>
-      commitTogether(db, () => {
-        const run = numberOf(key)
-        const put = run !== undefined && swap.run(version, JSON.stringify(values), run, if_version).changes > 0
-        const one = put ? live.peek(run) : undefined
-        // Read again: as it was written.
-        if (one !== undefined) delete one.context
-        return put
-      }),
+      commitTogether(
+        db,
+        () => {
+          const run = numberOf(key)
+          live.write()
+          const put = run !== undefined && swap.run(version, JSON.stringify(values), run, if_version).changes > 0
+          const one = put ? live.peek(run) : undefined
+          // Read again: as it was written.
+          if (one !== undefined) delete one.context
+          return put
+        },
+        nameOf(key),
+      ),
   }
 }
 
@@ -228,6 +248,7 @@ export function cachedResultsOn(db: DatabaseSync): Pick<RunStore, 'cached' | 'pu
 
 /** STOP: what dispatches in flight look at, of the whole run and of single blocks. */
 export function stopsOn(db: DatabaseSync): Pick<RunStore, 'putStop' | 'stopped'> {
+  const live = liveRunsOf(db)
   const numberOf = runNumberLookup(db)
   const stop = db.prepare('UPDATE runs SET stopped = 1 WHERE run = ?')
   const stopBlock = db.prepare('INSERT OR IGNORE INTO stops (run, block) VALUES (?, ?)')
@@ -240,6 +261,7 @@ export function stopsOn(db: DatabaseSync): Pick<RunStore, 'putStop' | 'stopped'>
     putStop: (key, block) =>
       commitTogether(db, () => {
         const run = requireRun(numberOf(key), key)
+        live.write()
         if (block === undefined) stop.run(run)
         else stopBlock.run(run, block)
       }),

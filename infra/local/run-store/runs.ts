@@ -2,12 +2,14 @@ import type { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../../../shared/errors.ts'
 import type { Head, OutboxEntry } from '../../../shared/runs/head.ts'
 import { ordinal, PHASE } from '../../../shared/runs/lane.ts'
+import { birthFacts } from '../../../shared/runs/run-facts.ts'
 import type { DamagedRun, Meta, NewRun, RunKey, RunStore } from '../../../shared/runs/run-store.ts'
-import { commitTogether } from '../database.ts'
+import { commitTogether, decideFirst, decideQuietly } from '../database.ts'
 import { headWriter } from './append.ts'
+import { erasedBefore } from './erasure.ts'
 import { eventBodies } from './event-log.ts'
-import { headOfLive, type LiveRun, liveRunsOf, newLiveRun } from './live-runs.ts'
-import { query, requireRun, runNumberLookup } from './query.ts'
+import { headOfLive, type LiveRun, liveRunsOf, settleEntry } from './live-runs.ts'
+import { nameOf, query, requireRun, runNumberLookup } from './query.ts'
 import { headReader } from './stored-head.ts'
 
 /** run:started is the first step of the run's own lane. */
@@ -17,19 +19,25 @@ const STARTED = ordinal({ epoch: 0, attempt: 0, phase: PHASE.claimed })
 export function runsOn(db: DatabaseSync): Pick<RunStore, 'create' | 'meta' | 'parentTokens'> {
   const metaOf = metaReader(db)
   const insert = insertRun(db)
+  const refuseErased = erasedBefore(db)
   const numberOf = runNumberLookup(db)
   const addToken = db.prepare('INSERT OR IGNORE INTO parent_tokens (run, token) VALUES (?, ?)')
   const tokens = query<{ readonly token: string }>(db, 'SELECT token FROM parent_tokens WHERE run = ? ORDER BY token')
   return {
     create: async (run) => {
       const bodies = eventBodies([run.event])
-      return commitTogether(db, () => {
+      const about = nameOf(run.meta)
+      const work = () => {
         const there = metaOf(run.meta)
-        if (there === undefined) insert(run, bodies)
+        if (there === undefined) {
+          refuseErased(run.meta)
+          insert(run, bodies)
+        }
         const { parent_token } = run
         if (parent_token !== undefined) addToken.run(requireRun(numberOf(run.meta), run.meta), parent_token)
         return { created: there === undefined, meta: there ?? run.meta }
-      })
+      }
+      return isNobodyTold(run) ? decideFirst(db, work, about) : commitTogether(db, work, about)
     },
     meta: async (run) => metaOf(run),
     parentTokens: async (key) => {
@@ -37,6 +45,11 @@ export function runsOn(db: DatabaseSync): Pick<RunStore, 'create' | 'meta' | 'pa
       return run === undefined ? [] : tokens.all(run).map(({ token }) => token)
     },
   }
+}
+
+/** Only its own start follows from it: no webhook is told of it, and nobody waits for it. */
+function isNobodyTold({ outbox, parent_token }: NewRun): boolean {
+  return parent_token === undefined && outbox.every(({ kind }) => kind === 'start_run')
 }
 
 /** META of a run, as it was written. */
@@ -59,25 +72,13 @@ function metaReader(db: DatabaseSync): (run: RunKey) => Meta | undefined {
 function insertRun(db: DatabaseSync): (run: NewRun, bodies: readonly string[]) => void {
   const live = liveRunsOf(db)
   const write = headWriter(db)
-  const head = db.prepare(
-    `INSERT INTO runs (tenant, run_id, dag_name, created_at, state, seq, running, running_count, deadline_at, check_at,
-      stopped, queued, cap_tokens, cap_usd_micros, unpriced_tokens, stored_bytes)
-     VALUES (?, ?, ?, ?, 'running', 0, ',', 0, ?, ?, 0, ?, ?, ?, 0, ?)`,
-  )
-  const meta = db.prepare('INSERT INTO metas (run, body) VALUES (?, ?)')
-  const context = db.prepare('INSERT INTO contexts (run, version, body) VALUES (?, 0, ?)')
   return (run, bodies) => {
     const { tenant, run_id, dag_name, created_at } = run.meta
     const { deadline_at, check_at, caps = {}, stored_bytes = 0 } = run
-    const queued = run.queued === true
-    const rest = [queued ? 1 : 0, caps.cap_tokens ?? null, caps.cap_usd_micros ?? null, stored_bytes]
-    const made = head.run(tenant, run_id, dag_name, created_at, deadline_at, check_at, ...rest)
-    const number = Number(made.lastInsertRowid)
-    meta.run(number, JSON.stringify(run.meta))
-    context.run(number, JSON.stringify(run.context))
-    const budget = { ...caps, ...NOTHING_SPENT }
-    const one = newLiveRun(number, { tenant, run_id }, { queued, deadline_at, check_at, stored_bytes, budget })
-    live.add(one)
+    const head = { queued: run.queued === true, deadline_at, check_at, stored_bytes }
+    const texts = { meta: JSON.stringify(run.meta), context: JSON.stringify(run.context) }
+    const birth = { dag_name, created_at, ...texts, facts: birthFacts(run) }
+    const one = live.make({ tenant, run_id }, { ...head, budget: { ...caps, ...NOTHING_SPENT } }, birth)
     write(one, { lane: 'run', ordinal: STARTED, at: created_at, events: [run.event], outbox: run.outbox }, bodies)
   }
 }
@@ -99,40 +100,57 @@ export function headsOn(db: DatabaseSync): Pick<RunStore, 'head' | 'settleOutbox
   const move = db.prepare('UPDATE runs SET check_at = ? WHERE run = ? AND check_at = ? AND seq = coalesce(?, seq)')
   return {
     head: async (run, lanes) => read(run, lanes),
-    settleOutbox: (key, ids) =>
-      commitTogether(db, () => {
-        const run = numberOf(key)
-        if (run === undefined) return
-        for (const id of ids) {
-          settle.run(run, id)
-          live.peek(run)?.outbox.delete(id)
-        }
-      }),
+    settleOutbox: async (key, ids) => {
+      const run = numberOf(key)
+      if (run === undefined) return
+      const inMemory = (one: LiveRun | undefined) => {
+        if (one === undefined) return false
+        for (const id of ids) settleEntry(one, id)
+        live.changed(one)
+        return true
+      }
+      // Opened: decided again, after a transaction that failed, it is in memory no more.
+      const decide = () => void inMemory(live.open(key))
+      if (live.peek(run) !== undefined) return decideQuietly(db, decide, nameOf(key))
+      await commitTogether(db, () => {
+        if (!inMemory(live.peek(run))) for (const id of ids) settle.run(run, id)
+      })
+    },
     moveEntry: (key, was, to) =>
-      commitTogether(db, () => {
-        const run = numberOf(key)
-        if (run === undefined) return false
-        const exactly = [run, was.id, JSON.stringify(was)]
-        const { changes } =
-          to === undefined ? remove.run(...exactly) : change.run(to.at, JSON.stringify(to), ...exactly)
-        if (changes > 0) moveEntryOf(live.peek(run), was, to)
-        return changes > 0
-      }),
+      commitTogether(
+        db,
+        () => {
+          const run = numberOf(key)
+          if (run === undefined) return false
+          if (live.peek(run)?.outbox.has(was.id) === false) return false
+          live.write()
+          const exactly = [run, was.id, JSON.stringify(was)]
+          const { changes } =
+            to === undefined ? remove.run(...exactly) : change.run(to.at, JSON.stringify(to), ...exactly)
+          if (changes > 0) moveEntryOf(live.peek(run), was, to)
+          return changes > 0
+        },
+        nameOf(key),
+      ),
     moveCheck: (key, was, to, seq) =>
-      commitTogether(db, () => {
-        const run = numberOf(key)
-        if (run === undefined) return
-        live.write()
-        const { changes } = move.run(to ?? null, run, was, seq ?? null)
-        const one = live.peek(run)
-        if (changes > 0 && one !== undefined) one.check_at = to
-      }),
+      commitTogether(
+        db,
+        () => {
+          const run = numberOf(key)
+          if (run === undefined) return
+          live.write()
+          const { changes } = move.run(to ?? null, run, was, seq ?? null)
+          const one = live.peek(run)
+          if (changes > 0 && one !== undefined) one.check_at = to
+        },
+        nameOf(key),
+      ),
   }
 }
 
 function moveEntryOf(one: LiveRun | undefined, was: OutboxEntry, to: OutboxEntry | undefined): void {
-  if (to === undefined) one?.outbox.delete(was.id)
-  else one?.outbox.set(to.id, to)
+  if (to !== undefined) one?.outbox.set(to.id, to)
+  else if (one?.outbox.delete(was.id)) one.filed.delete(was.id)
 }
 
 /** HEAD of a run: from memory where it is written to, else from the file. */

@@ -7,6 +7,7 @@ import { SCHEMA_VERSION } from '../database.ts'
 const LATER: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   runs: {
     queued: 'INTEGER NOT NULL DEFAULT 0',
+    resting: 'TEXT',
     cap_tokens: 'INTEGER',
     cap_usd_micros: 'INTEGER',
     committed_tokens: 'INTEGER NOT NULL DEFAULT 0',
@@ -34,7 +35,8 @@ const laterOf = (table: string) =>
  * (run, seq), which keeps a run's events together and lets SQLite append at the end of its page. A block's lane and its
  * projection (from `projected` on) share a row: every page a commit touches costs about 7 microseconds. `head_maps` has
  * what few runs have: bounce modules, children, and an `items` row for each foreach block whose items are open; item
- * lanes are lanes `<block>.<i>`. What `runs` and `approvals` were first made without, the ledger, the closed hash chain and
+ * lanes are lanes `<block>.<i>`; a `labels` row where somebody changed them. `run_facts` and `run_terms` are what runs are
+ * found by (docs/adr/0097). What `runs` and `approvals` were first made without, the ledger, the closed hash chain and
  * the inbox, `addColumns` adds to an older file. The three views carry the names that other systems use, for people who
  * look into the file; nothing in Sluice reads them.
  */
@@ -82,6 +84,9 @@ CREATE TABLE IF NOT EXISTS stops (
 CREATE TABLE IF NOT EXISTS leases (
   tenant TEXT NOT NULL, pool TEXT NOT NULL, holder TEXT NOT NULL, until TEXT NOT NULL,
   PRIMARY KEY (tenant, pool, holder)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS key_queues (
+  tenant TEXT NOT NULL, queue TEXT NOT NULL, body TEXT NOT NULL, version TEXT NOT NULL,
+  PRIMARY KEY (tenant, queue)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS queued_runs (
   tenant TEXT NOT NULL, at TEXT NOT NULL, run_id TEXT NOT NULL, PRIMARY KEY (tenant, at, run_id)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS start_holds (
@@ -107,6 +112,22 @@ CREATE TABLE IF NOT EXISTS goal_attempts (
 CREATE TABLE IF NOT EXISTS dead_webhooks (
   tenant TEXT NOT NULL, event_at TEXT NOT NULL, id TEXT NOT NULL, buried_at TEXT NOT NULL, body TEXT NOT NULL,
   PRIMARY KEY (tenant, event_at, id)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS run_facts (
+  run INTEGER PRIMARY KEY, tenant TEXT NOT NULL, place TEXT NOT NULL, birth TEXT NOT NULL, labels TEXT NOT NULL, ended TEXT);
+CREATE INDEX IF NOT EXISTS run_facts_newest ON run_facts (tenant, place);
+CREATE TABLE IF NOT EXISTS run_terms (
+  tenant TEXT NOT NULL, term TEXT NOT NULL, place TEXT NOT NULL, run INTEGER NOT NULL,
+  PRIMARY KEY (tenant, term, place)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS run_terms_of ON run_terms (run);
+CREATE TABLE IF NOT EXISTS run_notes (
+  run INTEGER NOT NULL, at TEXT NOT NULL, id TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (run, at, id)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS run_marks (
+  tenant TEXT NOT NULL, run_id TEXT NOT NULL, hold TEXT, erasure TEXT, check_at TEXT,
+  PRIMARY KEY (tenant, run_id)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS run_marks_due ON run_marks (check_at) WHERE check_at IS NOT NULL;
+CREATE TABLE IF NOT EXISTS erasing_bodies (
+  tenant TEXT NOT NULL, run_id TEXT NOT NULL, sha256 TEXT NOT NULL, spared INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (tenant, run_id, sha256)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS cursor_keys (key BLOB NOT NULL);
 CREATE VIEW IF NOT EXISTS dag_runs AS
   SELECT r.tenant, r.run_id, r.dag_name, m.body ->> 'dag_hash' AS dag_hash, r.state, r.seq AS last_seq,

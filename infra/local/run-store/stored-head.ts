@@ -19,9 +19,11 @@ interface HeadRow extends LedgerRow {
   readonly children: string
   readonly outbox: string
   readonly queued: number
+  readonly resting: string | null
   /** null: it began before they were counted. */
   readonly stored_bytes: number | null
   readonly ended: string | null
+  readonly labels: string | null
 }
 
 /** HEAD as the file has it, in one statement: every lane, or only those named. */
@@ -47,13 +49,16 @@ export function headReader(db: DatabaseSync): (run: RunKey, lanes?: readonly str
 }
 
 function headSql(lanes: string): string {
-  return `SELECT r.state, r.seq, r.running, r.deadline_at, r.check_at, r.queued, r.stored_bytes, ${LEDGER_COLUMNS}, ${lanes} AS lanes,
+  return `SELECT r.state, r.seq, r.running, r.deadline_at, r.check_at, r.queued, r.resting, r.stored_bytes, ${LEDGER_COLUMNS}, ${lanes} AS lanes,
     (SELECT json_group_object(id, json(head)) FROM approvals WHERE run = r.run AND status IS NOT NULL) AS approvals,
-    ${mapSql('modules')}, ${mapSql('children')},
+    ${mapSql('modules')}, ${mapSql('children')}, ${LABELS} AS labels,
     CASE WHEN r.state <> 'running' THEN ${ENDED} END AS ended,
     (SELECT json_group_array(json(body)) FROM (SELECT body FROM outbox WHERE run = r.run ORDER BY at, id)) AS outbox
     FROM runs r WHERE r.run = ?1`
 }
+
+/** Once they were changed. */
+const LABELS = "(SELECT body FROM head_maps WHERE run = r.run AND map = 'labels' AND key = '' AND json_valid(body))"
 
 /** Nothing is written after the event that ends a run. One that is damaged must not hide the run from who looks into it. */
 const ENDED = `(SELECT json_object('at', at, 'code', body ->> '$.data.code', 'reason', body ->> '$.data.reason')
@@ -85,6 +90,8 @@ function headOf(row: HeadRow | undefined): Head | undefined {
     ...(row.stored_bytes === null ? {} : { stored_bytes: row.stored_bytes }),
     ...(row.ended === null ? {} : { ended: JSON.parse(row.ended) }),
     ...(row.queued === 1 ? { queued: true } : {}),
+    ...(row.resting === null ? {} : { resting: JSON.parse(row.resting) }),
+    ...(row.labels === null ? {} : { labels: JSON.parse(row.labels) }),
   }
 }
 

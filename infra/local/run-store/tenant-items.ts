@@ -1,6 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { refusesRest } from '../../../shared/runs/append-rules.ts'
+import { EMPTY_QUEUE, type KeyQueue } from '../../../shared/runs/key-queue.ts'
 import {
   type GoalAttempts,
+  type KeyQueues,
+  type LeasePool,
   type Leases,
   type Lineages,
   MAX_LEASES,
@@ -12,10 +16,9 @@ import {
   type StoredGoalAttempt,
   type Turns,
 } from '../../../shared/runs/run-store.ts'
-import { commitTogether, onTransactions } from '../database.ts'
-import { entryWriter } from './append.ts'
-import { liveRunsOf } from './live-runs.ts'
-import { query } from './query.ts'
+import { commitSoon, commitTogether, onTransactions, transaction } from '../database.ts'
+import { liveRunsOf, oweEntry } from './live-runs.ts'
+import { nameOf, query } from './query.ts'
 
 /** A day, by SQLite's clock, which decides nothing else. */
 const REQUEST_KEPT = 'unixepoch() + 86400'
@@ -75,6 +78,7 @@ export function requestRateOn(db: DatabaseSync): RequestRate {
   )
   const forget = db.prepare('DELETE FROM request_counts WHERE ttl < unixepoch()')
   const counts = new Map<string, RequestCount>()
+  knownCounts.set(db, counts)
   const unwritten = new Set<RequestCount>()
   onTransactions(db, {
     beforeCommit() {
@@ -109,6 +113,7 @@ export function requestRateOn(db: DatabaseSync): RequestRate {
 }
 
 const rates = new WeakMap<DatabaseSync, RequestRate>()
+const knownCounts = new WeakMap<DatabaseSync, Map<string, RequestCount>>()
 
 /** What a tenant stored, a row a week; rows are forgotten that ended before the week that is counted. */
 export function storedBytesOn(db: DatabaseSync): StoredBytes {
@@ -171,76 +176,217 @@ export function goalAttemptsOn(db: DatabaseSync): GoalAttempts {
   }
 }
 
-/** Leases by pool and holder. */
+interface Pool {
+  readonly key: string
+  readonly name: LeasePool
+  readonly until: Map<string, string>
+}
+
+/**
+ * Leases by pool and holder: in memory once somebody has asked, and written with whatever commit comes next. A run that takes
+ * one is made after that, so a place that is killed before has leased nothing.
+ */
 export function leasesOn(db: DatabaseSync): Leases {
-  const all = query<{ readonly holder: string; readonly until: string }>(
+  const there = leases.get(db)
+  if (there !== undefined) return there
+  const read = query<{ readonly holder: string; readonly until: string }>(
     db,
     'SELECT holder, until FROM leases WHERE tenant = ? AND pool = ? ORDER BY holder',
   )
-  const room = query<{ readonly others: number; readonly mine: number }>(
-    db,
-    `SELECT count(*) FILTER (WHERE holder <> ?3) AS others, count(*) FILTER (WHERE holder = ?3) AS mine
-     FROM leases WHERE tenant = ?1 AND pool = ?2`,
-  )
-  const take = db.prepare('INSERT OR REPLACE INTO leases (tenant, pool, holder, until) VALUES (?, ?, ?, ?)')
-  const extend = db.prepare(
-    'UPDATE leases SET until = ?1 WHERE tenant = ?2 AND pool = ?3 AND holder = ?4 AND until < ?1',
-  )
-  const drop = db.prepare(
-    'DELETE FROM leases WHERE tenant = ?1 AND pool = ?2 AND holder = ?3 AND until = coalesce(?4, until)',
-  )
-  return {
-    takeLease: ({ tenant, name }, holder, until, cap) =>
-      commitTogether(db, () => {
-        const { others = 0, mine = 0 } = room.one(tenant, name, holder) ?? {}
-        if (mine === 0 && others >= Math.min(cap, MAX_LEASES)) return false
-        take.run(tenant, name, holder, until)
-        return true
-      }),
-    leases: async ({ tenant, name }) =>
-      Object.fromEntries(all.all(tenant, name).map(({ holder, until }) => [holder, until])),
-    extendLeases: ({ tenant, name }, holders, until) =>
-      commitTogether(db, () => {
-        for (const holder of holders) extend.run(until, tenant, name, holder)
-      }),
-    dropLease: ({ tenant, name }, holder, until) =>
-      commitTogether(db, () => {
-        drop.run(tenant, name, holder, until ?? null)
-      }),
+  const put = db.prepare('INSERT OR REPLACE INTO leases (tenant, pool, holder, until) VALUES (?, ?, ?, ?)')
+  const drop = db.prepare('DELETE FROM leases WHERE tenant = ? AND pool = ? AND holder = ?')
+  const pools = new Map<string, Pool>()
+  knownPools.set(db, pools)
+  const unwritten = new Map<Pool, Set<string>>()
+  onTransactions(db, {
+    beforeCommit() {
+      for (const [{ name, until }, holders] of unwritten) {
+        for (const holder of holders) {
+          const at = until.get(holder)
+          if (at === undefined) drop.run(name.tenant, name.name, holder)
+          else put.run(name.tenant, name.name, holder, at)
+        }
+      }
+    },
+    afterCommit() {
+      for (const { key, until } of unwritten.keys()) if (until.size === 0) pools.delete(key)
+      unwritten.clear()
+    },
+  })
+  const poolOf = (name: LeasePool): Pool => {
+    const key = JSON.stringify([name.tenant, name.name])
+    const known = pools.get(key)
+    if (known !== undefined) return known
+    const rows = read.all(name.tenant, name.name)
+    const pool = { key, name, until: new Map(rows.map(({ holder, until }) => [holder, until])) }
+    pools.set(key, pool)
+    return pool
   }
+  const changed = (pool: Pool, holder: string) => {
+    const holders = unwritten.get(pool) ?? new Set()
+    unwritten.set(pool, holders.add(holder))
+    commitSoon(db)
+  }
+  const made: Leases = {
+    async takeLease(name, holder, until, cap) {
+      const pool = poolOf(name)
+      if (!pool.until.has(holder) && pool.until.size >= Math.min(cap, MAX_LEASES)) return false
+      pool.until.set(holder, until)
+      changed(pool, holder)
+      return true
+    },
+    leases: async (name) => Object.fromEntries([...poolOf(name).until].sort()),
+    async extendLeases(name, holders, until) {
+      const pool = poolOf(name)
+      for (const holder of holders) {
+        if ((pool.until.get(holder) ?? until) >= until) continue
+        pool.until.set(holder, until)
+        changed(pool, holder)
+      }
+    },
+    async dropLease(name, holder, until) {
+      const pool = poolOf(name)
+      const at = pool.until.get(holder)
+      if (at === undefined || (until !== undefined && at > until)) return
+      pool.until.delete(holder)
+      changed(pool, holder)
+    },
+  }
+  leases.set(db, made)
+  return made
+}
+
+const leases = new WeakMap<DatabaseSync, Leases>()
+const knownPools = new WeakMap<DatabaseSync, Map<string, Pool>>()
+
+/** Streams of an earlier process: none is open any more. Their readers come again, and find their slots free. */
+export function endStreamLeases(db: DatabaseSync): void {
+  removeLeases(db, "DELETE FROM leases WHERE pool = 'streams' OR pool LIKE 'streams/%'")
+}
+
+/** What was leased and counted until now is written before, and so not afterwards; then the file is asked again. */
+export function removeLeases(db: DatabaseSync, sql: string): void {
+  transaction(db, () => undefined)
+  db.exec(sql)
+  knownPools.get(db)?.clear()
+  knownCounts.get(db)?.clear()
+}
+
+/** Tenants in whose queue nobody stands, and those whose starts nobody holds: one memory, whoever asks. */
+interface Nothing {
+  readonly unqueued: Set<string>
+  readonly unheld: Set<string>
+}
+
+const nothings = new WeakMap<DatabaseSync, Nothing>()
+
+function nothingOf(db: DatabaseSync): Nothing {
+  const there = nothings.get(db)
+  if (there !== undefined) return there
+  const made = { unqueued: new Set<string>(), unheld: new Set<string>() }
+  nothings.set(db, made)
+  // What was read since a transaction began that failed may not be so.
+  onTransactions(db, { afterRollback: () => Object.values(made).forEach((tenants) => void tenants.clear()) })
+  return made
+}
+
+const MOST_TENANTS = 1_000
+
+function keepOne(tenants: Set<string>, tenant: string): void {
+  if (tenants.size >= MOST_TENANTS) tenants.clear()
+  tenants.add(tenant)
 }
 
 /** Runs that wait for a slot, by rank; and the step that lets one go. */
 export function runQueueOn(db: DatabaseSync): RunQueue {
   const live = liveRunsOf(db)
-  const owe = entryWriter(db)
   const add = db.prepare('INSERT OR IGNORE INTO queued_runs (tenant, at, run_id) VALUES (?, ?, ?)')
   const first = query<{ readonly at: string; readonly run_id: string }>(
     db,
     'SELECT at, run_id FROM queued_runs WHERE tenant = ? ORDER BY at, run_id LIMIT ?',
   )
   const remove = db.prepare('DELETE FROM queued_runs WHERE tenant = ? AND at = ? AND run_id = ?')
+  // Each run that ends looks there.
+  const { unqueued: empty } = nothingOf(db)
   return {
     enqueue: ({ tenant, at, run_id }) =>
       commitTogether(db, () => {
         add.run(tenant, at, run_id)
+        empty.delete(tenant)
       }),
-    queued: async (tenant, limit) => first.all(tenant, limit).map(({ at, run_id }) => ({ tenant, run_id, at })),
+    async queued(tenant, limit) {
+      if (empty.has(tenant)) return []
+      const rows = first.all(tenant, limit)
+      if (rows.length === 0) keepOne(empty, tenant)
+      return rows.map(({ at, run_id }) => ({ tenant, run_id, at }))
+    },
     dequeue: ({ tenant, at, run_id }) =>
       commitTogether(db, () => {
         remove.run(tenant, at, run_id)
       }),
     releaseQueued: (key, { at, deadline_at, check_at }) =>
+      commitTogether(
+        db,
+        () => {
+          const one = live.open(key)
+          if (one?.queued !== true || one.state !== 'running') return false
+          one.queued = false
+          one.deadline_at = deadline_at
+          one.check_at = check_at
+          one.unwritten.head = one.unwritten.check = true
+          live.changed(one)
+          oweEntry(one, { id: 'start', at, kind: 'start_run' })
+          return true
+        },
+        nameOf(key),
+      ),
+    moveRest: (key, rest, deadline_at) =>
+      commitTogether(
+        db,
+        () => {
+          const one = live.open(key)
+          if (one?.state !== 'running') return false
+          if (refusesRest({ resting: one.resting, works: one.running.size > 0 }, { rest })) return false
+          one.resting = rest.set ?? undefined
+          one.deadline_at = deadline_at ?? one.deadline_at
+          one.unwritten.head = true
+          live.changed(one)
+          return true
+        },
+        nameOf(key),
+      ),
+  }
+}
+
+/** Runs of one key that take turns, a row a key. A row that is put away and made again has another version. */
+export function keyQueuesOn(db: DatabaseSync): KeyQueues {
+  const read = query<{ readonly body: string; readonly version: string }>(
+    db,
+    'SELECT body, version FROM key_queues WHERE tenant = ? AND queue = ?',
+  )
+  const add = db.prepare(
+    'INSERT OR IGNORE INTO key_queues (tenant, queue, body, version) VALUES (?, ?, ?, hex(randomblob(8)))',
+  )
+  const replace = db.prepare(
+    'UPDATE key_queues SET body = ?, version = hex(randomblob(8)) WHERE tenant = ? AND queue = ? AND version = ?',
+  )
+  const remove = db.prepare('DELETE FROM key_queues WHERE tenant = ? AND queue = ? AND version = ?')
+  return {
+    async keyQueue({ tenant, queue }) {
+      const row = read.one(tenant, queue)
+      if (row === undefined) return { ...EMPTY_QUEUE, version: undefined }
+      const { running, waiting }: KeyQueue = JSON.parse(row.body)
+      return { running, waiting, version: row.version }
+    },
+    putKeyQueue: ({ tenant, queue }, { running, waiting }, version) =>
       commitTogether(db, () => {
-        const one = live.open(key)
-        if (one?.queued !== true || one.state !== 'running') return false
-        one.queued = false
-        one.deadline_at = deadline_at
-        one.check_at = check_at
-        one.unwritten.head = one.unwritten.check = true
-        live.changed(one)
-        owe(one, { id: 'start', at, kind: 'start_run' })
-        return true
+        const isEmpty = running.length === 0 && waiting.length === 0
+        if (version === undefined) {
+          if (isEmpty) return read.one(tenant, queue) === undefined
+          return add.run(tenant, queue, JSON.stringify({ running, waiting })).changes > 0
+        }
+        if (isEmpty) return remove.run(tenant, queue, version).changes > 0
+        return replace.run(JSON.stringify({ running, waiting }), tenant, queue, version).changes > 0
       }),
   }
 }
@@ -253,14 +399,19 @@ export function startHoldsOn(db: DatabaseSync): StartHolds {
      ON CONFLICT DO UPDATE SET at = excluded.at, body = excluded.body WHERE excluded.at > start_holds.at`,
   )
   const release = db.prepare('DELETE FROM start_holds WHERE tenant = ?')
+  // Each start looks three times.
+  const { unheld: free } = nothingOf(db)
   return {
-    startHold: async (tenant) => {
+    async startHold(tenant) {
+      if (free.has(tenant)) return undefined
       const row = read.one(tenant)
+      if (row === undefined) keepOne(free, tenant)
       return row === undefined ? undefined : JSON.parse(row.body)
     },
     holdStarts: (tenant, given) =>
       commitTogether(db, () => {
         hold.run(tenant, given.at, JSON.stringify(given))
+        free.delete(tenant)
       }),
     releaseStarts: (tenant) => commitTogether(db, () => release.run(tenant).changes > 0),
   }

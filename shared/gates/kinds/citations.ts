@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { claimSentences } from '../../research/claims/claim-lines.ts'
+import { claimSentences, saysNoAnswer } from '../../research/claims/claim-lines.ts'
 import { citationsIn, MAX_CITING_BYTES } from '../../text/citations.ts'
 import { numbersIn } from '../../text/numbers.ts'
 import { citationsOutsideQuotations } from '../../text/quotations.ts'
@@ -18,7 +18,7 @@ type CitationExists = z.infer<typeof CitationExistsSchema>
 export const citationExists: Gate<CitationExists> = {
   type: 'citation_exists',
   summary:
-    'Passes when every citation of the text ([id], [^id], [1, 2]) names an item of the evidence (a list of {id, text}, or of texts, cited by their place from 1) and there are at least `min`. A citation inside a quotation is that of whom is quoted, and none of the text.',
+    'Passes when every citation of the text ([id], [^id], [1, 2]) names an item of the evidence (a list of {id, text}, or of texts, cited by their place from 1) and there are at least `min`. A citation inside a quotation is that of whom is quoted, and none of the text. An answer of research that says that it found none cites nothing, whatever it shows below.',
   params: CitationExistsSchema,
   reads: ({ port, evidence }) => [port, evidence],
   judges: () => ['text'],
@@ -56,9 +56,10 @@ function checkCitations({ port, evidence, min }: CitationExists, facts: GateFact
       facts: { port, unknown },
     }
   }
-  const told = { port, cited: cited.size }
-  if (cited.size >= min) return { passed: true, reason: `cites ${cited.size} items of the evidence`, facts: told }
-  const reason = `must cite at least ${min} items of the evidence as [id], cites ${cited.size}`
+  const isAnswer = !saysNoAnswer(read.text)
+  const told = { port, cited: isAnswer ? cited.size : 0 }
+  if (told.cited >= min) return { passed: true, reason: `cites ${told.cited} items of the evidence`, facts: told }
+  const reason = `must cite at least ${min} items of the evidence as [id], ${isAnswer ? `cites ${cited.size}` : 'says that it is no answer'}`
   return { passed: false, reason, facts: told }
 }
 

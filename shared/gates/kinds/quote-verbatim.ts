@@ -20,7 +20,7 @@ type QuoteVerbatim = z.infer<typeof QuoteVerbatimSchema>
 export const quoteVerbatim: Gate<QuoteVerbatim> = {
   type: 'quote_verbatim',
   summary:
-    'Passes when every quote (a list of texts or of {quote, source_id}) stands word for word in the evidence (a list of {id, text}, of texts, or one text), in its own source where it names one, and at least `min` count: only whitespace, dashes and quote marks may differ, marks around a quote and Markdown `>` before it are none of it, and under 12 characters a quote does not count.',
+    'Passes when every quote (a list of texts or of {quote, source_id}) stands word for word in the evidence (a list of {id, text}, of texts, or one text), in its own source where it names one, and at least `min` count: only how it is set may differ (whitespace, dashes, quote marks, ligatures, soft hyphens, hyphens at the end of a line, the case of its first letter, its last mark), marks around a quote and Markdown `>` before it are none of it, right behind `not`, `it is not true that` or `failed to`, or without its `if` or `unless`, it is cut and does not pass, and under 12 characters a quote does not count.',
   params: QuoteVerbatimSchema,
   reads: ({ port, evidence }) => [port, evidence],
   judges: ({ port }, name) => (name === port ? [] : ['text']),
@@ -102,6 +102,8 @@ function verdict(
 function say(finding: QuoteFinding): string {
   if (finding.verdict === 'misattributed') return `stands in source "${safeOneLine(finding.source_id, 60)}" instead`
   if (finding.verdict === 'frankenquote') return `is put together of ${finding.parts.length} parts`
+  if (finding.verdict === 'cut')
+    return `stands in source "${safeOneLine(finding.source_id, 60)}" right behind what denies it, or without its condition`
   return 'stands in no source'
 }
 

@@ -20,7 +20,7 @@ import {
   splitSentences,
 } from './claim-support.ts'
 import { referencesIn, withoutAnyReference } from './evidence-references.ts'
-import { citableText, plainName, type ShownEvidence } from './shown-evidence.ts'
+import { citableText, factText, groupFacts, plainName, type ShownEvidence } from './shown-evidence.ts'
 
 /** What an item of evidence says, and where it is stored. */
 export type CitedEvidence = ShownEvidence &
@@ -227,7 +227,7 @@ function sentenceSupport(sentence: string, places: readonly number[], known: Che
   const pieces = piecesOf(sentence)
   const rest = restOf(sentence)
   const isEnd = !/[\p{L}\p{N}\p{So}\p{Sm}?？]/u.test(rest)
-  if (isEnd && isRanking(pieces, known)) return { status: 'supported' }
+  if (isEnd && (isRanking(pieces, known) || isCounted(pieces, known))) return { status: 'supported' }
   if (isEnd && areNames(pieces, known)) return { status: 'supported' }
   const last = pieces.length - 1
   const together = allOf(
@@ -272,21 +272,60 @@ function allOf(all: readonly Support[]): Support {
 
 type Piece = ReturnType<typeof piecesOf>[number]
 
-/** The extractive model's comparison: `By area, greatest first: Peru 1285216 [3], Norway 323802 [2].`, each a fact, in order. */
+/**
+ * The extractive model's comparison: `By area, greatest first: Peru 1285216 [3], Norway 323802 [2].`, each a fact, in
+ * order, and `Equal by area: ..`, `.. 323802 (equal) [2]` where they are. That nothing comes before them is not looked at.
+ */
 function isRanking(pieces: readonly Piece[], { evidence, passages }: Checking): boolean {
-  const [, word] = /^By ([^:]{1,200}), greatest first: /.exec(pieces[0]?.text ?? '') ?? []
-  if (word === undefined || pieces.length < 2) return false
+  const [lead = '', ranked, order = '', same] = RANKING.exec(pieces[0]?.text ?? '') ?? []
+  const word = ranked ?? same
+  if (word === undefined) return false
+  const isEqual = pieces.map(({ text }, at) => at > 0 && (same !== undefined || text.endsWith(EQUAL)))
   const values = pieces.map(({ text, cited }, at) => {
-    const [place] = referencesIn(cited, evidence).flatMap((ref) => ref.place ?? [])
+    const place = placeOf(cited, evidence)
     const item = evidence[(place ?? 0) - 1]
-    const said = at === 0 ? text.replace(/^By [^:]{1,200}, greatest first: /, '') : text
-    const label = item?.label ?? item?.entity_id ?? ''
+    const said = at === 0 ? text.slice(lead.length) : text
+    const label = plainName(item?.label ?? item?.entity_id ?? '')
     if (place === undefined || !said.startsWith(`${label} `)) return Number.NaN
-    const value = said.slice(label.length + 1)
+    const value = said.slice(label.length + 1).replace(EQUAL_END, '')
     const isFact = judgeClaim(`${label}, ${word}: ${value}`, passages(place)).status === 'quoted'
-    return isFact ? Number(numbersIn(value)[0]?.key ?? Number.NaN) : Number.NaN
+    return isFact ? rankedValue(value, order) : Number.NaN
   })
-  return values.every((value, at) => at === 0 || value <= (values[at - 1] ?? Number.NaN))
+  const sign = order === 'greatest' || order === 'latest' ? 1 : -1
+  return values.every((value, at) => {
+    const more = at === 0 ? 0 : sign * (value - (values[at - 1] ?? 0))
+    return !Number.isNaN(value) && (isEqual[at] === true ? more === 0 : more <= 0)
+  })
+}
+
+const RANKING = /^(?:By ([^:]{1,200}), (greatest|smallest|latest|earliest) first|Equal by ([^:]{1,200})): /
+const EQUAL = ' (equal)'
+const EQUAL_END = / \(equal\)$/
+
+function placeOf(cited: string, evidence: readonly CitedEvidence[]): number | undefined {
+  return referencesIn(cited, evidence).flatMap((ref) => ref.place ?? [])[0]
+}
+
+/** What one thing states by a predicate, counted: `Search Team, member, 3 in all: Ann, Bo, Cy [1].` */
+function isCounted([piece, ...more]: readonly Piece[], { evidence, passages }: Checking): boolean {
+  const [said, count] = /, (\d{1,3}) in all(?=: )/.exec(piece?.text ?? '') ?? []
+  const place = placeOf(piece?.cited ?? '', evidence)
+  if (piece === undefined || said === undefined || more.length > 0 || place === undefined) return false
+  const fact = piece.text.replace(said, '')
+  const item = evidence[place - 1]
+  const stated = groupFacts(item?.facts ?? []).find(
+    ({ predicate, objects }) => factText(item?.label ?? item?.entity_id ?? '', predicate, objects) === fact,
+  )
+  return stated?.objects.length === Number(count) && judgeClaim(fact, passages(place)).status === 'quoted'
+}
+
+/** A number; of dates the day. */
+function rankedValue(value: string, order: string): number {
+  const day = /^(\d{4})(?:-(\d\d)(?:-(\d\d))?)?/.exec(value)
+  if (/^(?:latest|earliest)?$/.test(order) && day !== null) {
+    return Number(`${day[1]}${day[2] ?? '00'}${day[3] ?? '00'}`)
+  }
+  return Number(numbersIn(value)[0]?.key ?? Number.NaN)
 }
 
 function bySource(claim: string, place: number, passages: Checking['passages'], how?: ClaimHow): Support {
@@ -314,15 +353,24 @@ function restOf(sentence: string): string {
   return sentence.slice(citationsIn(sentence).at(-1)?.end ?? sentence.length)
 }
 
-/** The lists of the extractive model: `Found there: Sensor S1 [1], Sensor S2 [2].`, nothing but names. */
+/**
+ * The lists of the extractive model: `Found there: Sensor S1 [1], Sensor S2 [2].`, `5 elements: Radium [3], ..`, nothing
+ * but names: as many as it says, or its first where it says that.
+ */
 function areNames(pieces: readonly Piece[], { evidence }: Checking): boolean {
-  return pieces.every(({ text, cited }) =>
-    referencesIn(cited, evidence).some(({ place }) => place !== undefined && isName(text, evidence[place - 1])),
-  )
+  const [lead = '', all, first] = NAME_LIST.exec(pieces[0]?.text ?? '') ?? []
+  if (first !== undefined && (Number(first) !== pieces.length || Number(all) <= Number(first))) return false
+  if (all !== undefined && first === undefined && Number(all) !== pieces.length) return false
+  return pieces.every(({ text, cited }, at) => {
+    const name = at === 0 ? text.slice(lead.length) : text
+    return referencesIn(cited, evidence).some(({ place }) => place !== undefined && isName(name, evidence[place - 1]))
+  })
 }
 
+const NAME_LIST = /^(?:Found there|(\d{1,5}) [\p{L}\p{N} -]{1,100}(?:; the first (\d{1,3}) are)?):\s*/u
+
 function isName(text: string, item: CitedEvidence | undefined): boolean {
-  const named = text.replace(/^Found there:\s*/, '').toLowerCase()
+  const named = text.toLowerCase()
   return (
     item !== undefined &&
     [item.label ?? item.entity_id, item.entity_id].some((name) => plainName(name).toLowerCase() === named)

@@ -59,11 +59,16 @@ function unmasked(sentence: string): string {
  * writes `Note:` before a claim has claimed it.
  */
 function isOwnLine(line: string, topic: string): boolean {
-  if ([EXTRACTIVE_NOTE, MORE_MAY_FIT, NONE_QUOTED, NOT_JUDGED, noAnswerText(topic)].includes(line)) return true
-  if (isCountNote(line)) return true
+  if (
+    [EXTRACTIVE_NOTE, MORE_MAY_FIT, NOT_AMONG, MAY_ANSWER, NONE_QUOTED, NOT_JUDGED, noAnswerText(topic)].includes(line)
+  )
+    return true
+  if (isCountNote(line) || SET_NOTE.test(line) || REFUSALS.includes(line)) return true
   const words = /^Note: no evidence linked to the question says: (.*)\.$/.exec(line)?.[1]
-  const asked = new Set(plainWords(topic))
-  return words?.split(', ').every((word) => asked.has(word)) === true
+  const asked = plainWords(topic)
+  const part = PART_NOTE.exec(line)?.[1]
+  if (part !== undefined) return ` ${asked.join(' ')} `.includes(` ${plainWords(part).join(' ')} `)
+  return words?.split(', ').every((word) => asked.includes(word)) === true
 }
 
 /** A no answer and notes on it, and nothing else: it claims nothing, so there is nothing it could cite. */
@@ -78,6 +83,75 @@ export const EXTRACTIVE_NOTE =
 
 /** Below an answer of several things that fit a description: only the evidence was looked at. */
 export const MORE_MAY_FIT = 'Note: only the evidence found was looked at; more may fit.'
+
+/** Below what a thing does state, where it was asked whether it states something else. */
+export const NOT_AMONG = 'Note: what was asked about is not among what is stated there.'
+
+/** Of a question that asks several things the one that is not answered, in its own words. */
+export function partNote(written: string): string {
+  return `Note: no answer found to this part: ${written}`
+}
+
+const PART_NOTE = /^Note: no answer found to this part: (.{1,500})$/u
+
+/** Why such an answer is less than it could be. */
+export const ONLY_IN_PART = 'a part of the question is not answered'
+
+/** Below what was found in a whole set: how much was looked at (extractive/set-answer.ts). */
+const SET_NOTE =
+  /^Note: \d{1,5} of type [\p{L}\p{N} _-]{1,100} were looked at(?:\.|; \d{1,5} of them do not say it, and more may fit\.)$/u
+
+/** Why the extractive model does not answer a question it could only guess at. */
+const WHY_REFUSED = {
+  not_closed: 'there are more things of that type than are read at once, so none of them can be counted or compared',
+  nothing_fits: 'nothing in the graph is stated to fit',
+  negation: 'the question has a negation, and no closed set of the graph says what is not',
+  denied: 'what was found denies something, and the question does not',
+  other_time: 'what was found says it of another time',
+  other_doer: 'what was found says that somebody else did it',
+  not_said: 'what was found has the words in its title and does not say it',
+  reserved: 'what was found says it only as planned, possible, conditional, denied or told by somebody',
+  unclear_order: 'two of the dates are not given as exactly as it takes to order them',
+  other_kind: 'what was found is not of the kind the question asks for',
+  other_way: 'what was found says the relation the other way round',
+  computed: 'it asks for something computed, and this model counts and compares only',
+  whole_set: 'it asks about a whole set, in words that name no set or number of the graph',
+} as const
+
+export type WhyRefused = keyof typeof WHY_REFUSED
+
+export function refusalNote(why: WhyRefused): string {
+  return `Note: not answered: ${WHY_REFUSED[why]}.`
+}
+
+const REFUSALS: readonly string[] = Object.values(WHY_REFUSED).map((words) => `Note: not answered: ${words}.`)
+
+/** What stands above passages that have words of the question, where none of them is known to answer it. */
+export const MAY_ANSWER = 'Note: passages that may answer it:'
+
+/** Why an answer that shows such passages is less than it could be. */
+export const ONLY_MAY_ANSWER = 'nothing found is known to answer the question; passages that may answer it are shown'
+
+/** What is left of an answer, as what may answer the question. */
+export function asMayAnswer(topic: string, synthesis: string): string {
+  if (synthesis.startsWith(noAnswerText(topic))) return synthesis
+  return [noAnswerText(topic), MAY_ANSWER, synthesis].join('\n')
+}
+
+/** A language model's answer without what only who read a whole set can say: how many there are beside those it names. */
+export function withoutWordsOfSets(text: string): string {
+  return text
+    .replace(/; the first \d{1,3} are(?=:)/g, '')
+    .replace(/Note: \d{1,5} of type [^.\\\n]{1,300} were looked at[^.\\\n]{0,100}\./g, '')
+}
+
+/** Whether a synthesis answers the question or a part of it, says that it does not, or shows what may answer it. */
+export function howItAnswers(topic: string, synthesis: string): 'yes' | 'part' | 'maybe' | 'no' {
+  const [first, ...lines] = synthesis.split('\n')
+  if (first === noAnswerText(topic)) return lines.includes(MAY_ANSWER) ? 'maybe' : 'no'
+  if (lines.includes(NONE_QUOTED) || first === NONE_QUOTED) return 'no'
+  return synthesis.split('\n').some((line) => PART_NOTE.test(line) && isOwnLine(line, topic)) ? 'part' : 'yes'
+}
 
 /** What stands above the first items of evidence where an answer cites none. */
 export const NONE_QUOTED = 'Note: the synthesizer quoted none of the evidence; these are its first items.'
@@ -138,10 +212,11 @@ const SHOWN = 8
  * happened and keeps the evidence. Without evidence it is an honest no answer, never a report.
  */
 export function degradedResult({ topic, reason, evidence, trace, tokens_used, iterations }: Ending): SearchResult {
-  const head = evidence.length === 0 ? noAnswerText(topic) : 'No answer was composed.'
+  const head = evidence.length === 0 ? noAnswerText(topic) : NONE_COMPOSED
   const lines = evidence.length === 0 ? [] : ['What was found:', ...evidenceAsLines(evidence)]
   return {
     evidence: [...evidence],
+    answers: 'no',
     synthesis: [head, `Degraded: ${reason}.`, ...lines].join('\n'),
     decomp_trace: trace,
     tokens_used,
@@ -149,9 +224,17 @@ export function degradedResult({ topic, reason, evidence, trace, tokens_used, it
   }
 }
 
+const NO_ANSWER = 'No answer found in the graph for: '
+const NONE_COMPOSED = 'No answer was composed.'
+
 /** What is said where the graph has nothing. */
 export function noAnswerText(topic: string): string {
-  return `No answer found in the graph for: ${topic.replace(/\s+/g, ' ').trim()}`
+  return `${NO_ANSWER}${topic.replace(/\s+/g, ' ').trim()}`
+}
+
+/** Whether a text says itself that it answers nothing: what it cites below is shown to read, and claimed by nobody. */
+export function saysNoAnswer(text: string): boolean {
+  return text.startsWith(NO_ANSWER) || text.startsWith(NONE_COMPOSED)
 }
 
 /** The first items as lines with their citations. */

@@ -48,7 +48,9 @@ type Item = ShownEvidence & { readonly snippet_text?: string | undefined }
 /** Cuts an item into passages, once for all claims that cite it. Linear. */
 export function readPassages(item: Item): Passages {
   const label = item.label ?? ''
-  const texts = [...new Set([item.text ?? '', item.snippet_text ?? ''])].filter((text) => text !== '')
+  const written = [item.text ?? '', item.snippet_text ?? '']
+  // A word that a line's end cuts is read with its hyphen and without.
+  const texts = [...new Set([...written, ...written.map(joinLines)])].filter((text) => text !== '')
   const passages = [...texts.flatMap((text) => textPassages(text, label)), ...factPassages(item)]
   const byWord = new Map<string, number[]>()
   for (const [at, { words }] of passages.entries()) {
@@ -56,6 +58,10 @@ export function readPassages(item: Item): Passages {
       byWord.set(key, [...(byWord.get(key) ?? []).slice(0, MOST_PASSAGES), at])
   }
   return { passages, byWord }
+}
+
+function joinLines(text: string): string {
+  return text.replace(/(?<=\p{L})[-\u2010][^\S\n]{0,20}\n[^\S\n]{0,20}(?=\p{Ll})/gu, '')
 }
 
 function textPassages(text: string, name: string): readonly Passage[] {

@@ -93,6 +93,7 @@ const GOES_ON: ReadonlySet<string> = new Set([
 
 function clean(text: string): string {
   return normalizeMarks(text)
+    .replace(/\u00ad[^\S\n]{0,20}\n[^\S\n]{0,20}|[\u00ad\u200b-\u200d\u2060\ufeff]/gu, '')
     .replace(/(?<![\p{L}\p{N}])_{1,3}(?=[\p{L}\p{N}])|(?<=[\p{L}\p{N}.!?])_{1,3}(?![\p{L}\p{N}])/gu, ' ')
     .normalize('NFKC')
     .replace(/[\u2018\u2019]/g, '’')
@@ -359,6 +360,11 @@ const BOUNDS =
 const TURNING = withStems(`${NEGATIONS} ${HEDGES} ${BOUNDS}`)
 export const NEGATING = withStems(NEGATIONS)
 
+/** Of these what is told, planned, possible or bound to something else: not that it was so. */
+const RESERVING = withStems(
+  'may might could would should possible possibly perhaps maybe probable probably likely unlikely alleged allege allegedly reported report reportedly claim claimed say said tell told according believe believed suspect suspected plan planned expect expected propose proposed intend intended hope aim seem appear suppose supposed supposedly purportedly ostensibly theoretically rumour rumor rumoured apparently potential potentially think thought argue argued suggest suggested assume assumed predict predicted forecast warn fear insist maintain complain doubt wonder promise threaten attempt try if unless whether until provided assuming myth hoax',
+)
+
 function withStems(words: string): ReadonlySet<string> {
   return new Set(words.split(' ').flatMap((word) => [word, stem(word)]))
 }
@@ -368,6 +374,11 @@ export function isQualifier({ key, stem: base, kind, raw, article }: PassageWord
   if (kind === 'name' && /^(?:may|will|hope)$/.test(raw)) return false
   if (article && NOUNS.has(key)) return false
   return TURNING.has(key) || TURNING.has(base) || isSign(key)
+}
+
+/** Whether it only reserves what is said. */
+export function isReserving(word: PassageWord): boolean {
+  return isQualifier(word) && (RESERVING.has(word.key) || RESERVING.has(word.stem))
 }
 
 /** What holds of all of its clause or not at all; `about 840` and `than` only of the amount behind them. */

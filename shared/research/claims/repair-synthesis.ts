@@ -168,6 +168,7 @@ function sentenceFaults({
 
 const VERDICTS: Readonly<Record<SentenceFinding['bad_quotes'][number]['verdict'], string>> = {
   found: 'stands there',
+  cut: 'stands there only right behind what denies it',
   misattributed: 'stands in other evidence',
   frankenquote: 'is put together from several places',
   not_found: 'stands nowhere in the evidence word for word',

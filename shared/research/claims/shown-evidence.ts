@@ -1,9 +1,12 @@
+import { sentencesIn } from '../../text/prose.ts'
 import { replaceRefs } from './evidence-references.ts'
 
 /** One item of evidence with what the graph and the object store say of it. */
 export interface ShownEvidence {
   readonly entity_id: string
   readonly label?: string | undefined
+  /** What else it is called. */
+  readonly aliases?: readonly string[] | undefined
   /** The retrieval source it came from. */
   readonly source?: string | undefined
   /** Its stored body, or the snippet where there is none. */
@@ -31,7 +34,7 @@ export function citableText({ label, entity_id, text, facts }: ShownEvidence): s
 }
 
 /** Objects of one predicate that are said: a hub has thousands. */
-const MAX_OBJECTS = 100
+export const MAX_OBJECTS = 100
 
 /** Facts of one predicate stand together, in their order. */
 export function groupFacts(facts: readonly ShownFact[]): readonly {
@@ -64,4 +67,10 @@ export function plainName(text: string): string {
     .replaceAll('[', '(')
     .replaceAll(']', ')')
     .replace(/["“”„«»‹›「」『』＂`‘]|(?<![\p{L}\p{N}])['’]|['’](?![\p{L}\p{N}])|&(?:quot|[lr]dquo);/gu, '')
+}
+
+/** A name may end a sentence in its middle; then the rest of the line would cite nothing: `Washington DC`, `St Peter Port`. */
+export function oneSentence(text: string): string {
+  if (sentencesIn(`${text} X`).length < 2) return text
+  return text.replace(/(?<=(?<![\p{L}\p{N}])\p{Lu}\p{Ll}?)\.(?!\p{N})/gu, '').replace(/[!?…。！？]|\.(?!\p{N})/gu, ';')
 }

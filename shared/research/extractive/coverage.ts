@@ -1,11 +1,18 @@
+import type { WhyRefused } from '../claims/claim-lines.ts'
 import type { ShownEvidence } from '../claims/shown-evidence.ts'
 import { questionWithoutTimeAndLocation } from '../question/hint-patterns.ts'
-import { namesIn } from '../question/label-mentions.ts'
-import { askedRelation, contentTerms } from '../question/terms.ts'
-import { COMPARATIVE, compareFacts } from './compare-facts.ts'
+import { isNamedIn, namesIn } from '../question/label-mentions.ts'
+import { askedRelation, contentTerms, plainWords } from '../question/terms.ts'
+import { inWordsOfGraph, type RelationName } from './asked-words.ts'
+import { COMPARATIVE, compareFacts, eitherOr } from './compare-facts.ts'
+import { askedByNoun, withDescribed } from './described-names.ts'
 import { chooseLinkedUnits, type EvidenceUnit, evidenceUnits } from './evidence-units.ts'
+import { isOfKind, namesSaid, readQuestionForm } from './question-form.ts'
 import { followQuestionPath } from './question-path.ts'
+import { turnedRound } from './relation-direction.ts'
+import { predicateTerms } from './thing-set.ts'
 import { thingsInRange } from './things-in-range.ts'
+import { whyNoAnswer } from './why-no-answer.ts'
 
 /** What the evidence says to a question. */
 export interface Coverage {
@@ -23,6 +30,16 @@ export interface Coverage {
   readonly unseen?: readonly string[]
   /** Things that fit a description. */
   readonly things?: number
+  /** Things of which the same is said as of the one that was chosen. */
+  readonly alike?: number
+  /** Units that say what is asked, where relations were followed to it. */
+  readonly answering?: readonly EvidenceUnit[]
+  /** Why what has the question's words does not answer it. */
+  readonly refused?: WhyRefused
+  /** Things side by side: the one line that says it. */
+  readonly compared?: string | undefined
+  /** It is asked whether a thing states something, and it states something else. */
+  readonly isOther?: true
 }
 
 /** Units of one answer. */
@@ -33,20 +50,168 @@ const ENOUGH = 0.75
 const SHORT = 3
 
 /**
- * What lies somewhere is listed, a question that describes what it asks about is answered by following
+ * What the evidence says to a question that asks one thing. What lies somewhere is listed, a question that describes what it asks about is answered by following
  * its relations (question-path.ts), one that compares by the numbers. For every other it chooses units that
  * together cover the question's terms, rare ones first, each linked to what was chosen before: by an entity both are
  * about, or by a name of the question both mention. A question about several named things is covered for each of them.
  * Same question, same evidence, same units.
  */
-export function coverQuestion(topic: string, evidence: readonly ShownEvidence[]): Coverage {
-  const question = questionWithoutTimeAndLocation(topic).replaceAll(COMPARATIVE, ' ')
-  const terms = [...new Set(contentTerms(question))]
+export function coverOne(
+  written: string,
+  evidence: readonly ShownEvidence[],
+  words: readonly RelationName[],
+): Coverage {
   const units = evidenceUnits(evidence)
+  const known = { predicates: predicatesOf(evidence), things: evidence, words }
+  const { topic, proof } = withDescribed(inWordsOfGraph(written, known), evidence, units)
+  const coverage = coverPlain(topic === written ? written : inWordsOfGraph(topic, known), evidence, units)
+  if (proof.length === 0 || !coverage.covered) return coverage
+  return {
+    ...coverage,
+    units: [...new Set([...proof, ...coverage.units])],
+    answering: coverage.answering ?? coverage.units,
+  }
+}
+
+function predicatesOf(evidence: readonly ShownEvidence[]): readonly string[] {
+  return [...new Set(evidence.flatMap(({ facts = [] }) => facts.map(({ predicate }) => predicate)))]
+}
+
+/** Of a question in words of the graph, its descriptions replaced by what they lead to. */
+function coverPlain(topic: string, evidence: readonly ShownEvidence[], units: readonly EvidenceUnit[]): Coverage {
+  const question = questionWithoutTimeAndLocation(topic).replaceAll(COMPARATIVE, (word) =>
+    KEPT.test(word) ? word : ' ',
+  )
+  const terms = [...new Set(contentTerms(question))]
   const labels = [...new Set(evidence.flatMap(({ label }) => label ?? []))]
   const asked = { topic, question, terms, evidence, units, labels, weights: weigh(terms, units) }
-  return lyingThere(asked) ?? described(asked) ?? sideBySide(asked) ?? inChains(asked)
+  const special = lyingThere(asked) ?? sideBySide(asked) ?? oneOfTwo(asked) ?? byNoun(asked)
+  if (special !== undefined) return special
+  const coverage = described(asked) ?? inRightDirection(asked)
+  const refused = coverage.covered ? whyNoAnswer(topic, coverage, labels) : undefined
+  if (refused !== undefined) return { ...coverage, covered: false, refused }
+  // What a description of a description leads to is followed along relations, or it is not known which one is meant.
+  const isGuess = coverage.covered && coverage.things === undefined && isPutTogether(topic, coverage)
+  return isGuess ? { ...coverage, covered: false } : whetherStated(asked, coverage)
 }
+
+function oneOfTwo({ topic, terms, evidence, units }: AskedQuestion): Coverage | undefined {
+  const said = eitherOr(topic, evidence, units)
+  return said === undefined ? undefined : { units: said, missing: [], relation: terms, share: 1, covered: true }
+}
+
+/** Asked by the noun of a relation, where facts state that one. */
+function byNoun({ topic, terms, evidence, units }: AskedQuestion): Coverage | undefined {
+  const asked = readQuestionForm(topic).negated ? undefined : askedByNoun(topic, evidence, units)
+  if (asked === undefined) return undefined
+  const { form, isOther } = asked
+  const things = form === 'list' ? asked.units.length : 1
+  const said = asked.units.slice(0, MAX_LISTED)
+  return { units: said, missing: [], relation: terms, share: 1, covered: true, things, ...(isOther && { isOther }) }
+}
+
+/** Facts of one that lists what has something. */
+const MAX_LISTED = 24
+
+/**
+ * `Does Lind work in Neurology?` is answered by the fact that has both; where there is none, by all that the thing states
+ * of it, which is something else. What states it of others says nothing.
+ */
+function whetherStated({ topic, labels, evidence, units }: AskedQuestion, coverage: Coverage): Coverage {
+  const { isYesNo, negated } = readQuestionForm(topic)
+  const { names } = namesIn(topic, labels)
+  if (!coverage.covered || !isYesNo || names.length < 2 || coverage.units.some(({ kind }) => kind !== 'fact'))
+    return coverage
+  const both = coverage.units.filter((unit) => names.every((name) => isNamedIn(unit.text, name)))
+  if (both.length > 0) return { ...coverage, units: both }
+  const said = ` ${plainWords(topic).join(' ')} `
+  const placeOf = (name: string) => said.indexOf(` ${plainWords(name).join(' ')} `)
+  const [first = ''] = names.toSorted((a, b) => placeOf(a) - placeOf(b))
+  const chosen = coverage.units.filter(({ n }) => evidence[n - 1]?.label === first)
+  // A thing may be somewhere else where another stands: a literal says nothing of that.
+  const had = new Set(chosen.flatMap(({ terms }) => [...terms].filter((term) => coverage.relation.includes(term))))
+  const own = units.filter(({ n, kind, entities, predicate = '' }) => {
+    const isEdge = kind === 'fact' && evidence[n - 1]?.label === first && entities.size > 1
+    return isEdge && predicateTerms(predicate).some((term) => had.has(term))
+  })
+  const isOther =
+    own.length > 0 && !negated && !own.some(({ text }) => names.some((name) => name !== first && isNamedIn(text, name)))
+  return isOther ? { ...coverage, units: own, isOther } : { ...coverage, covered: false }
+}
+
+/** Passages that are shown where none is known to answer. */
+const MOST_PASSAGES = 3
+/** Part of the question's weight a passage has at least. */
+const LEAST_SHARE = 0.25
+
+/**
+ * The sentences with most of the question's words, rare ones counting more, for somebody to read: none where the question
+ * denies something: those would say what is not asked.
+ */
+export function passagesThatMayAnswer(
+  topic: string,
+  evidence: readonly ShownEvidence[],
+  { relation, missing }: Pick<Coverage, 'relation' | 'missing'>,
+): readonly EvidenceUnit[] {
+  const { negated, kind } = readQuestionForm(topic)
+  // Of what is named and stands nowhere, passages on other things say nothing.
+  const isUnknown = namesSaid(topic.replace(/^\S+ /, '')).some((name) =>
+    contentTerms(name).every((term) => missing.includes(term)),
+  )
+  if (negated || isUnknown) return []
+  const terms = [...new Set(contentTerms(topic))]
+  const units = evidenceUnits(evidence).filter(({ kind }) => kind === 'sentence')
+  const weights = weigh(terms, units)
+  const total = totalWeight(terms, weights)
+  const scored = units.flatMap((unit) => {
+    const own = new Set(contentTerms(unit.text))
+    const had = terms.filter((term) => unit.terms.has(term))
+    const saysMore = relation.length === 0 || relation.some((term) => own.has(term))
+    const share = total === 0 ? 0 : totalWeight(had, weights) / total
+    if (!saysMore || share < LEAST_SHARE) return []
+    const fits = kind === undefined || isOfKind(unit, kind, topic) ? OF_ITS_KIND : 1
+    return [{ unit, score: (fits * share) / Math.sqrt(unit.terms.size + TEMPER) }]
+  })
+  const sorted = scored.toSorted((a, b) => b.score - a.score).map(({ unit }) => unit)
+  // Behind a sentence of another thing nobody knows whom `It` means.
+  return [...sorted.slice(0, 1), ...sorted.slice(1).filter(({ text }) => !LEANING.test(text))].slice(0, MOST_PASSAGES)
+}
+
+const LEANING = /^(?:It|Its|They|Their|He|His|She|Her)\b/
+
+/** How much more a passage counts that has what the question asks for: a date, a name, a number. */
+const OF_ITS_KIND = 1.5
+/** Terms a short sentence counts as if it had more. */
+const TEMPER = 20
+
+/** Sentences that only together have the words of one question: what stands in two of them may be about two things. */
+function isPutTogether(topic: string, { units, relation, missing }: Coverage): boolean {
+  if (readQuestionForm(topic).isNested) return true
+  if (units.every(({ kind }) => kind === 'fact')) return false
+  if (missing.some((term) => relation.includes(term))) return true
+  if (units.length < 2 || / and /i.test(topic)) return false
+  return !units.some(({ terms }) => relation.every((term) => terms.has(term)))
+}
+
+/** What says the relation the other way round is left out, if it is all there is, it is no answer. */
+function inRightDirection(asked: AskedQuestion): Coverage {
+  const { names } = namesIn(asked.question, asked.labels)
+  const called = new Set(names.flatMap(contentTerms))
+  const isTurned = turnedRound(
+    asked.topic,
+    asked.terms.filter((term) => !called.has(term)),
+    asked.labels,
+  )
+  const units = asked.units.filter((unit) => !isTurned(unit))
+  const coverage = inChains({ ...asked, units })
+  if (coverage.covered || units.length === asked.units.length) return coverage
+  // What is missing is what nothing says, whichever way round.
+  const either = inChains(asked)
+  return either.covered ? { ...either, covered: false, refused: 'other_way' } : either
+}
+
+/** Words of a comparison that mean something without one. */
+const KEPT = /^(?:before|after|first|last)$/i
 
 interface AskedQuestion {
   readonly topic: string
@@ -74,13 +239,17 @@ function described({ question, evidence, labels, terms, weights }: AskedQuestion
 
 /** `Is Norway larger than Peru?` asks for two numbers, and for nothing else. */
 function sideBySide({ topic, terms, evidence, labels }: AskedQuestion): Coverage | undefined {
-  const comparing = contentTerms((topic.match(COMPARATIVE) ?? []).join(' '))
-  if (comparing.length === 0) return undefined
-  const covered = compareFacts(topic, evidence) !== undefined
+  const words = topic.match(COMPARATIVE) ?? []
+  const comparing = contentTerms(words.join(' '))
+  if (words.length === 0) return undefined
+  const compared = compareFacts(topic, evidence)
+  const covered = compared !== undefined
   const { names } = namesIn(topic, labels)
   const called = new Set(names.flatMap(contentTerms))
-  if (!covered && (names.length < 2 || !terms.every((term) => called.has(term)))) return undefined
-  return { units: [], missing: covered ? [] : comparing, relation: comparing, share: covered ? 1 : 0, covered }
+  if (!covered && (comparing.length === 0 || names.length < 2 || !terms.every((term) => called.has(term))))
+    return undefined
+  const share = covered ? 1 : 0
+  return { units: [], missing: covered ? [] : comparing, relation: comparing, share, covered, compared }
 }
 
 function inChains({ question, terms, evidence, units, labels, weights }: AskedQuestion): Coverage {
@@ -103,7 +272,32 @@ function inChains({ question, terms, evidence, units, labels, weights }: AskedQu
   const share = shareOf(terms, missing, weights)
   const isEach = named.every((item, at) => chains[at % chains.length]?.length !== 0 || isMentioned(item, kept))
   const covered = kept.length > 0 && isEach && isCovered(question, { missing, relation, share })
-  return { units: kept, missing, relation, share, covered }
+  // What is said of a thing that is named is not asked of others.
+  const isNamed = named.some((item) => evidence.indexOf(item) + 1 === kept[0]?.n)
+  const alike = isNamed ? [] : saidAlike(kept, { units, terms })
+  const all = [...kept, ...alike.flat()].slice(0, ANSWER_UNITS)
+  return { units: all, missing, relation, share, covered, ...(alike.length === 0 ? {} : { alike: alike.length }) }
+}
+
+/** `Which ships sank?` has an answer in every ship that states it: facts of other things that say as much by the same predicates. */
+function saidAlike(
+  chosen: readonly EvidenceUnit[],
+  { units, terms }: Pick<AskedQuestion, 'units' | 'terms'>,
+): readonly (readonly EvidenceUnit[])[] {
+  const [first] = chosen
+  if (first === undefined || chosen.some(({ kind, n }) => kind !== 'fact' || n !== first.n)) return []
+  const others = Map.groupBy(
+    units.filter(({ kind, n }) => kind === 'fact' && n !== first.n),
+    ({ n }) => n,
+  )
+  return [...others.values()].flatMap((of) => {
+    const same = chosen.flatMap((unit) => of.find((other) => saysAsMuch(other, unit, terms)) ?? [])
+    return same.length === chosen.length ? [same] : []
+  })
+}
+
+function saysAsMuch(unit: EvidenceUnit, than: EvidenceUnit, terms: readonly string[]): boolean {
+  return unit.predicate === than.predicate && terms.every((term) => unit.terms.has(term) || !than.terms.has(term))
 }
 
 function unitsOf(item: ShownEvidence, evidence: readonly ShownEvidence[], units: readonly EvidenceUnit[]) {

@@ -8,9 +8,13 @@ export interface EvidenceUnit {
   readonly n: number
   readonly kind: 'sentence' | 'fact'
   /** Of a fact. */
-  readonly predicate?: string
+  readonly predicate?: string | undefined
+  /** Of a fact: how many it states. */
+  readonly objects?: number
   readonly text: string
   readonly terms: ReadonlySet<string>
+  /** Of these the ones its own text has, not its item's name alone. */
+  readonly said: ReadonlySet<string>
   /** The item's entity and those it leads to. */
   readonly entities: ReadonlySet<string>
 }
@@ -33,21 +37,43 @@ function factUnits(item: ShownEvidence, n: number): readonly EvidenceUnit[] {
   return groupFacts(item.facts ?? []).map(({ predicate, objects, object_ids }) => {
     const text = factText(item.label ?? item.entity_id, predicate, objects)
     const terms = new Set([...ownTerms(item), ...contentTerms(text)])
-    return { n, kind: 'fact', predicate, text, terms, entities: new Set([item.entity_id, ...object_ids]) }
+    return {
+      n,
+      kind: 'fact',
+      predicate,
+      objects: objects.length,
+      text,
+      terms,
+      said: terms,
+      entities: new Set([item.entity_id, ...object_ids]),
+    }
   })
 }
 
 function sentenceUnits(item: ShownEvidence, n: number): readonly EvidenceUnit[] {
-  const sentences = sentencesIn((item.text ?? '').slice(0, MAX_CHARACTERS)).slice(0, MAX_SENTENCES)
+  const text = (item.text ?? '').slice(0, MAX_CHARACTERS)
+  const sentences = joinCutOff(sentencesIn(text).slice(0, MAX_SENTENCES), text)
   return sentences
     .filter((text) => text.length <= LONGEST && !CUT_OFF.test(text))
-    .map((text) => ({
-      n,
-      kind: 'sentence',
-      text,
-      terms: new Set([...ownTerms(item), ...contentTerms(text)]),
-      entities: new Set([item.entity_id]),
-    }))
+    .map((text) => {
+      const said = new Set(contentTerms(text))
+      const terms = new Set([...ownTerms(item), ...said])
+      return { n, kind: 'sentence', text, terms, said, entities: new Set([item.entity_id]) }
+    })
+}
+
+/** What a name of one letter cuts is one sentence: `According to J. Ruiz, ..` says nothing without its beginning. */
+function joinCutOff(sentences: readonly string[], text: string): readonly string[] {
+  const plain = text.replace(/\s+/g, ' ')
+  const joined: string[] = []
+  for (const sentence of sentences) {
+    const before = joined.at(-1)
+    const both = `${before ?? ''} ${sentence}`
+    // Only what stands there so: marks between two sentences are left out of both.
+    if (before !== undefined && CUT_OFF.test(before) && plain.includes(both)) joined[joined.length - 1] = both
+    else joined.push(sentence)
+  }
+  return joined
 }
 
 /** Its label, and the type segment of its id. */
@@ -91,12 +117,17 @@ export function chooseLinkedUnits(
   return chosen
 }
 
+/** What a sentence has only from the name of its text counts less than what it says. */
+const BY_NAME_ALONE = 0.5
+
 function bestUnit(units: readonly EvidenceUnit[], open: ReadonlySet<string>, weights: ReadonlyMap<string, number>) {
   let found: { readonly unit?: EvidenceUnit; readonly gain: number } = { gain: 0 }
   for (const unit of units) {
-    let gain = 0
-    for (const term of unit.terms) if (open.has(term)) gain += weights.get(term) ?? 0
-    gain /= Math.sqrt(unit.terms.size + 4)
+    const had = [...unit.terms].filter((term) => open.has(term))
+    const weight = had.reduce((sum, term) => {
+      return sum + (weights.get(term) ?? 0) * (unit.said.has(term) ? 1 : BY_NAME_ALONE)
+    }, 0)
+    const gain = weight / Math.sqrt(unit.terms.size + 4)
     // Sums of fractions: less than this is no difference.
     if (gain > found.gain + 1e-9) found = { unit, gain }
   }

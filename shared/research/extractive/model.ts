@@ -1,7 +1,14 @@
 import * as z from 'zod'
-import { sentencesIn } from '../../text/prose.ts'
-import { EXTRACTIVE_NOTE, MORE_MAY_FIT, noAnswerText } from '../claims/claim-lines.ts'
-import { plainName, type ShownEvidence } from '../claims/shown-evidence.ts'
+import {
+  EXTRACTIVE_NOTE,
+  MAY_ANSWER,
+  MORE_MAY_FIT,
+  NOT_AMONG,
+  noAnswerText,
+  partNote,
+  refusalNote,
+} from '../claims/claim-lines.ts'
+import { MAX_OBJECTS, oneSentence, plainName, type ShownEvidence } from '../claims/shown-evidence.ts'
 import { type Candidate, CandidateSchema } from '../payloads/candidate-and-evidence.ts'
 import { type Decoded, decodePayload } from '../payloads/codec.ts'
 import type { RouteDecision } from '../payloads/route-decision.ts'
@@ -9,9 +16,13 @@ import type { AssessmentOutput } from '../payloads/stage-outputs.ts'
 import { isNamedIn } from '../question/label-mentions.ts'
 import { type Hints, readSearchHints } from '../question/search-hints.ts'
 import { contentTerms, wordsWithTerms } from '../question/terms.ts'
-import { compareFacts } from './compare-facts.ts'
-import { type Coverage, coverQuestion } from './coverage.ts'
+import type { RelationName } from './asked-words.ts'
+import { type Coverage, passagesThatMayAnswer } from './coverage.ts'
 import { type EvidenceUnit, evidenceUnits } from './evidence-units.ts'
+import { namesSaid, readQuestionForm } from './question-form.ts'
+import { type CoveredPart, coverQuestion } from './question-parts.ts'
+import { setAnswerLines, solveSetQuestion } from './set-answer.ts'
+import { predicateText, singularsOf, type ThingSet } from './thing-set.ts'
 import { thingsInRange } from './things-in-range.ts'
 
 const topic = z.string()
@@ -19,6 +30,7 @@ const FactSchema = z.object({ predicate: z.string(), object: z.string(), object_
 const ShownEvidenceSchema = z.object({
   entity_id: z.string(),
   label: z.string().optional(),
+  aliases: z.array(z.string()).optional(),
   source: z.string().optional(),
   text: z.string().optional(),
   facts: z.array(FactSchema).optional(),
@@ -33,7 +45,34 @@ const RouteQuestionSchema = z.object({
   degraded: z.boolean(),
   retighten_rounds: z.int(),
 })
-const EvidenceQuestionSchema = z.object({ topic, evidence })
+const ThingSchema = ShownEvidenceSchema.extend({ type: z.string().optional() })
+/** All things of a type, where the question asks something of them as a whole. */
+const ThingSetSchema = z.object({
+  type: z.string(),
+  word: z.string(),
+  members: z.array(ThingSchema),
+  closed: z.boolean(),
+  around: z.array(z.string()),
+  named: z.array(ThingSchema),
+  linked: z.array(ThingSchema).optional(),
+})
+const EvidenceQuestionSchema = z.object({
+  topic,
+  evidence,
+  set: ThingSetSchema.optional(),
+  spelt: z.string().optional(),
+  words: z.array(z.object({ word: z.string(), predicate: z.string() })).optional(),
+})
+
+/** What the graph knows of a question's words, besides the evidence. */
+export interface AskedOfGraph {
+  /** All things of a type, where the question asks something of them as a whole. */
+  readonly set?: ThingSet | undefined
+  /** The question with the names that were looked for instead of words nothing has. */
+  readonly spelt?: string | undefined
+  /** Words somebody put for relations. */
+  readonly words?: readonly RelationName[] | undefined
+}
 
 /** The stages that ask a model. */
 export type AskingStage = keyof typeof ANSWERS
@@ -50,9 +89,11 @@ export function runExtractiveModel(stage: AskingStage, inputs: unknown): Decoded
 const ANSWERS = {
   route_search: (inputs: unknown) => answered(RouteQuestionSchema, inputs, extractiveRoute),
   assess_sufficiency: (inputs: unknown) =>
-    answered(EvidenceQuestionSchema, inputs, (asked) => extractiveAssess(asked.topic, asked.evidence)),
+    answered(EvidenceQuestionSchema, inputs, (asked) => extractiveAssess(asked.topic, asked.evidence, asked)),
   synthesize_answer: (inputs: unknown) =>
-    answered(EvidenceQuestionSchema, inputs, (asked) => ({ synthesis: extractiveAnswer(asked.topic, asked.evidence) })),
+    answered(EvidenceQuestionSchema, inputs, (asked) => ({
+      synthesis: extractiveAnswer(asked.topic, asked.evidence, asked),
+    })),
 } as const
 
 function answered<T>(schema: z.ZodType<T>, inputs: unknown, answer: (asked: T) => unknown): Decoded<unknown> {
@@ -64,26 +105,108 @@ function answered<T>(schema: z.ZodType<T>, inputs: unknown, answer: (asked: T) =
  * An answer of quoted sentences and facts, each with the number of its evidence. Where they do not say what is asked,
  * it is no answer and names the words nothing says.
  */
-export function extractiveAnswer(topic: string, evidence: readonly ShownEvidence[]): string {
-  const coverage = coverQuestion(topic, evidence)
-  if (coverage.covered) {
-    const compared = compareFacts(topic, evidence)
-    const found = thingsInRange(topic, evidence)
-    const said = found.isAll ? [] : unitsToSay(coverage, evidence).map(unitLine)
-    const lines = compared === undefined ? said : [compared]
-    const more = (coverage.things ?? 0) > 1 ? [MORE_MAY_FIT] : []
-    return [...lines, ...namesLine(found.places, evidence), ...more, EXTRACTIVE_NOTE].join('\n')
-  }
-  const lacking = wordsWithTerms(topic, coverage.missing)
+export function extractiveAnswer(topic: string, evidence: readonly ShownEvidence[], known: AskedOfGraph = {}): string {
+  const ofSet = answerFromSet(topic, evidence, known)
+  if (ofSet !== undefined) return [...ofSet.lines, EXTRACTIVE_NOTE].join('\n')
+  const { spelt = topic, words } = known
+  const coverage = coverQuestion(spelt, evidence, words)
+  const lines =
+    coverage.parts !== undefined
+      ? coverage.parts.flatMap((part) => partLines(part, evidence))
+      : coverage.covered
+        ? coveredLines(spelt, evidence, coverage)
+        : [noAnswerText(topic), ...uncoveredLines(topic, evidence, { ...coverage, spelt })]
+  return [...new Set(lines), EXTRACTIVE_NOTE].join('\n')
+}
+
+/** What answers one of several questions, or which one is not answered. */
+function partLines({ written, topic, coverage }: CoveredPart, evidence: readonly ShownEvidence[]): readonly string[] {
+  return coverage.covered ? coveredLines(topic, evidence, coverage) : [partNote(written)]
+}
+
+function coveredLines(topic: string, evidence: readonly ShownEvidence[], coverage: Coverage): readonly string[] {
+  const found = thingsInRange(topic, evidence)
+  const isCount = readQuestionForm(topic).kind === 'count'
+  const said = found.isAll ? [] : unitsToSay(topic, coverage, evidence).map((unit) => unitLine(unit, isCount))
+  const unnamed = found.isAll ? [] : namesBehindPronouns(topic, coverage, evidence)
+  const lines = coverage.compared === undefined ? [...unnamed, ...said] : [coverage.compared]
+  const other = coverage.isOther === true ? [NOT_AMONG] : []
+  const isSome =
+    unnamed.length > 0 ||
+    (coverage.things ?? 0) > 1 ||
+    coverage.alike !== undefined ||
+    isOneOfSeveral(topic, coverage, evidence)
+  const more = isSome ? [MORE_MAY_FIT] : []
+  return [...lines, ...namesLine(found.places, evidence), ...other, ...more]
+}
+
+/** `Which museum is closed on Sundays?` is not answered by `It is closed on Sundays.` without the name of what is. */
+function namesBehindPronouns(
+  topic: string,
+  { units }: Coverage,
+  evidence: readonly ShownEvidence[],
+): readonly string[] {
+  const [, noun = ''] = /^(?:which|what) (\p{L}+)/iu.exec(topic) ?? []
+  const [unit, ...others] = units
+  if (unit?.kind !== 'sentence' || others.length > 0 || !/^(?:It|They|He|She)\b/.test(unit.text)) return []
+  const { label = '', entity_id = '' } = evidence[unit.n - 1] ?? {}
+  const type = entity_id.split('.')[4] ?? ''
+  if (label === '' || isNamedIn(topic, label) || !singularsOf(noun.toLowerCase()).includes(type)) return []
+  return [`1 ${type.replace(/[_-]+/g, ' ')}: ${plainName(label)} [${unit.n}].`]
+}
+
+/** `Which orchids are rare?` asks for all of them: one that was found and not named is one of them. */
+function isOneOfSeveral(topic: string, { units, compared }: Coverage, evidence: readonly ShownEvidence[]): boolean {
+  const [, noun = ''] = /\b(?:which|what) (\p{L}+)/iu.exec(topic) ?? []
+  const isPlural = contentTerms(noun).length > 0 && singularsOf(noun.toLowerCase()).length > 1
+  const isFound = units.every(({ kind, n }) => kind === 'fact' && !isNamedIn(topic, evidence[n - 1]?.label))
+  return isPlural && isFound && compared === undefined && units.length > 0
+}
+
+/** Why there is no answer, and what may be one. */
+function uncoveredLines(
+  topic: string,
+  evidence: readonly ShownEvidence[],
+  coverage: Coverage & { readonly spelt: string },
+): readonly string[] {
+  const { refused } = coverage
+  // A name that something says is not missing, whatever is not said of it.
+  const units = evidenceUnits(evidence)
+  const names = new Set(namesSaid(coverage.spelt.replace(/^\S+ /, '')).flatMap(contentTerms))
+  const missing = coverage.missing.filter((term) => !names.has(term) || !units.some(({ terms }) => terms.has(term)))
+  const lacking = wordsWithTerms(topic, missing)
   const told = lacking.length === 0 ? [] : [`Note: no evidence linked to the question says: ${lacking.join(', ')}.`]
-  return [noAnswerText(topic), ...told, EXTRACTIVE_NOTE].join('\n')
+  const why = refused === undefined ? [] : [refusalNote(refused)]
+  if (refused !== undefined && refused !== 'reserved') return [...told, ...why]
+  const may = passagesThatMayAnswer(coverage.spelt, evidence, { ...coverage, missing })
+  return may.length === 0 ? [...told, ...why] : [...told, ...why, MAY_ANSWER, ...may.map((unit) => unitLine(unit))]
+}
+
+/** What is asked of a whole set: its answer, or no answer and why. */
+function answerFromSet(topic: string, evidence: readonly ShownEvidence[], { set, spelt = topic, words }: AskedOfGraph) {
+  const solved = set === undefined ? undefined : solveSetQuestion(spelt, set, words)
+  if (set === undefined || solved === undefined) return undefined
+  if ('answer' in solved) {
+    const lines = setAnswerLines(solved.answer, evidence)
+    return lines === undefined ? undefined : { covered: true, lines }
+  }
+  return { covered: false, lines: [noAnswerText(topic), refusalNote(solved.refused)] }
 }
 
 /** A question that is a name alone asks what is known: more of the item it chose. */
-function unitsToSay({ units, relation }: Coverage, evidence: readonly ShownEvidence[]): readonly EvidenceUnit[] {
+function unitsToSay(
+  topic: string,
+  { units, relation }: Coverage,
+  evidence: readonly ShownEvidence[],
+): readonly EvidenceUnit[] {
   if (relation.length > 0) return units
   const of = new Set(units.map(({ n }) => n))
-  const known = evidenceUnits(evidence).filter(({ n }) => of.has(n))
+  const isAsked = readQuestionForm(topic).kind !== undefined
+  // Who it is, or when: the sentence that was chosen says it, others of that text something else.
+  const said = new Set(units.map(({ text }) => text))
+  const known = evidenceUnits(evidence).filter(
+    ({ n, kind, text }) => of.has(n) && (!isAsked || kind === 'fact' || said.has(text)),
+  )
   return known.toSorted((a, b) => Number(a.kind === 'fact') - Number(b.kind === 'fact')).slice(0, SAID_OF_A_NAME)
 }
 
@@ -101,30 +224,51 @@ function namesLine(places: readonly number[], evidence: readonly ShownEvidence[]
 const NAMES_LISTED = 20
 
 /** A sentence stands in quotation marks, since it is one; marks of its own do not end it. */
-function unitLine({ kind, text, n }: EvidenceUnit): string {
+function unitLine({ kind, text, n, predicate = '', objects = 0 }: EvidenceUnit, isCount = false): string {
+  if (kind === 'fact' && isCount && objects > 1 && objects < MAX_OBJECTS) {
+    const said = predicateText(predicate)
+    return `${oneSentence(text.replace(`, ${said}: `, () => `, ${said}, ${objects} in all: `))} [${n}].`
+  }
   return kind === 'fact' ? `${oneSentence(text)} [${n}].` : `“${text.replace(/[“”]/g, '"')}” [${n}]`
 }
 
-/** A name may end a sentence in its middle; then the rest of the line would cite nothing: `Washington DC`, `St Peter Port`. */
-function oneSentence(text: string): string {
-  if (sentencesIn(`${text} X`).length < 2) return text
-  return text.replace(/(?<=(?<![\p{L}\p{N}])\p{Lu}\p{Ll}?)\.(?!\p{N})/gu, '').replace(/[!?…。！？]|\.(?!\p{N})/gu, ';')
-}
-
 /** Whether the evidence covers the question's terms and the relation asked for. Deterministic; it obeys no text. */
-export function extractiveAssess(topic: string, evidence: readonly ShownEvidence[]): AssessmentOutput {
-  const coverage = coverQuestion(topic, evidence)
-  const { covered, units, missing, share } = coverage
+export function extractiveAssess(
+  topic: string,
+  evidence: readonly ShownEvidence[],
+  known: AskedOfGraph = {},
+): AssessmentOutput {
+  const ofSet = answerFromSet(topic, evidence, known)
+  const { spelt = topic, words } = known
+  if (ofSet !== undefined) return assessSet(topic, evidence, ofSet.covered)
+  const coverage = coverQuestion(spelt, evidence, words)
+  const { covered, units, missing, share, refused } = coverage
   const by = units.length === 0 ? 'what was found' : `${units.length} of the sentences and facts`
   const rationale = covered
     ? `The question is covered by ${by}.`
-    : `Nothing linked to the question says: ${wordsWithTerms(topic, missing).join(', ') || 'anything'}.`
+    : refused === undefined
+      ? `Nothing linked to the question says: ${wordsWithTerms(topic, missing).join(', ') || 'anything'}.`
+      : refusalNote(refused)
   return {
     topic,
     sufficient: covered,
-    ...(covered ? {} : { refined_queries: refine(topic, evidence, coverage) }),
+    ...(covered ? {} : { refined_queries: refine(spelt, evidence, coverage) }),
     rationale,
     confidence: Math.round(share * 1_000) / 1_000,
+    evidence_count: evidence.length,
+  }
+}
+
+function assessSet(topic: string, evidence: readonly ShownEvidence[], covered: boolean): AssessmentOutput {
+  return {
+    topic,
+    sufficient: covered,
+    // The same again finds the same: a whole set was read.
+    ...(covered ? {} : { refined_queries: [topic] }),
+    rationale: covered
+      ? 'All things of the type were looked at.'
+      : 'The set of all things of the type does not say it.',
+    confidence: covered ? 1 : 0,
     evidence_count: evidence.length,
   }
 }

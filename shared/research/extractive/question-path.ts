@@ -2,6 +2,8 @@ import { factText, type ShownEvidence, type ShownFact } from '../claims/shown-ev
 import { namesIn } from '../question/label-mentions.ts'
 import { contentTerms } from '../question/terms.ts'
 import { type EvidenceUnit, evidenceUnits } from './evidence-units.ts'
+import { askedEnd } from './relation-direction.ts'
+import { holdsBothWays, type RelationEnd, statingEnd } from './thing-set.ts'
 
 /** What follows from a question that describes what it asks about. */
 interface AlongPath {
@@ -9,6 +11,8 @@ interface AlongPath {
   readonly missing: readonly string[]
   readonly unseen: readonly string[]
   readonly things: number
+  /** Of the units those that say what is asked, not what it is asked of. */
+  readonly answering: readonly EvidenceUnit[]
 }
 
 /** Units of one that lists what fits a description. */
@@ -22,8 +26,14 @@ export function followQuestionPath(
   const types = [...new Set(evidence.flatMap(({ entity_id }) => contentTerms(entity_id.split('.')[4] ?? '')))]
   const predicates = evidence.flatMap(({ facts = [] }) => facts.map(({ predicate }) => predicate))
   const relations = [...new Set(predicates)].flatMap((predicate) => contentTerms(factText('', predicate, [])))
-  const path = readQuestionPath(question, { labels, types, relations })
-  const solved = path === undefined ? undefined : solvePath(path, evidence)
+  // What an edge leads to may be named without an item of its own.
+  const ends = evidence.flatMap(({ facts = [] }) =>
+    facts.flatMap(({ object, object_id }) => (object_id ? [object] : [])),
+  )
+  const path = readQuestionPath(question, { labels: [...new Set([...labels, ...ends])], types, relations })
+  // Where a described thing is, is not said by what describes it.
+  const isAsked = path !== undefined && (path.asked.length > 0 || !/^\s*where\b/i.test(question))
+  const solved = isAsked ? solvePath(path, evidence) : undefined
   return solved === undefined ? undefined : { ...solved, units: solved.units.slice(0, MAX_ALONG) }
 }
 
@@ -33,6 +43,8 @@ interface PathRelation {
   readonly terms: readonly string[]
   /** Labels it leads to, each of them. */
   readonly names: readonly string[]
+  /** The end of it at which the described thing stands; absent: at either. */
+  readonly end?: RelationEnd
 }
 
 /** A thing the question does not name but describes: `the country that borders France and Spain`. */
@@ -47,6 +59,8 @@ interface PathStep {
 interface QuestionPath {
   /** Terms of what is asked; none: which things they are. */
   readonly asked: readonly string[]
+  /** The end of what is asked at which the described thing stands; absent: at either. */
+  readonly askedOf?: RelationEnd
   readonly steps: readonly PathStep[]
 }
 
@@ -66,18 +80,37 @@ export function readQuestionPath(question: string, { labels, types, relations }:
   const { rest } = namesIn(question, [])
   const words = rest.replace(OPENING, ' ').replace(AS_CLAUSE, ' that $1')
   const from = words.search(CONNECTOR)
-  if (from < 0) return whichOnes(namesIn(words, labels), types)
+  if (from < 0) return whichOnes({ ...namesIn(words, labels), said: words }, types)
   const described = words.slice(from).replace(MORE, (text, and: string, word: string) => {
     return contentTerms(word).some((term) => relations.includes(term)) ? ` ${and} that ${word}` : text
   })
-  const first = namesIn(words.slice(0, from), labels)
+  const first = { ...namesIn(words.slice(0, from), labels), said: '' }
   const clauses = described
     .split(CONNECTOR)
     .slice(1)
-    .map((part) => namesIn(part, labels))
+    .map((part) => ({ ...namesIn(part, labels), said: part }))
   if (first.names.length > 0 || clauses.at(-1)?.names.length === 0) return undefined
-  return { asked: withoutType(first.rest, types), steps: stepsOf([first, ...clauses], types) }
+  const asked = withoutType(first.rest, types)
+  const head = rest.replace(AS_CLAUSE, ' that $1')
+  return {
+    asked,
+    ...askedOf(head.slice(0, head.length - words.length + from), asked),
+    steps: stepsOf([first, ...clauses], types),
+  }
 }
+
+/** `Who taught the painter` asks for who did, `the capital of the country` for what the country states. */
+function askedOf(head: string, asked: readonly string[]): Pick<QuestionPath, 'askedOf'> {
+  const before = head.replace(DESCRIBED_NOUN, ' ')
+  const last = contentTerms(before).at(-1)
+  if (last === undefined || !asked.includes(last)) return {}
+  const end = askedEnd(`${before}${DESCRIBED} `, DESCRIBED, asked)
+  return end === 'any' ? {} : { askedOf: end === 'subject' ? 'object' : 'subject' }
+}
+
+const DESCRIBED_NOUN = / (?:(?:the|a|an|any|some) )?\S+ ?$/
+/** Stands in the place of what is described, as no name does. */
+const DESCRIBED = 'thing0'
 
 /** The words a question begins with; they ask, and describe nothing. */
 const OPENING = /^ (?:(?:in|on|of|to|from|by) )?(?:which|what|whose|who|where|how many|list|name)\b(?: all)?/
@@ -87,27 +120,34 @@ const CONNECTOR = / (?:(?:in|on|of|to|by) )?(?:that|which|whose|who|where)(?= )/
 const MORE = / (and|but) (\S+)(?= (?!of ))/g
 const AND = / (?:and|but) $/
 
-type Part = ReturnType<typeof namesIn>
+type Part = ReturnType<typeof namesIn> & { readonly said: string }
 
 /** `countries border both Germany and Italy`: the things of a type that have a relation to what is named. */
-function whichOnes({ names, rest }: Part, types: readonly string[]): QuestionPath | undefined {
+function whichOnes({ names, rest, said }: Part, types: readonly string[]): QuestionPath | undefined {
   const [type, ...terms] = contentTerms(rest)
   if (names.length === 0 || type === undefined || !types.includes(type)) return undefined
-  return { asked: [], steps: [{ type, relations: [{ terms, names }] }] }
+  return { asked: [], steps: [{ type, relations: [{ terms, names, ...endIn(said, names, terms) }] }] }
 }
 
 /** A clause after `and` says more of the thing the one before it describes. */
 function stepsOf(parts: readonly Part[], types: readonly string[]): readonly PathStep[] {
   const steps: { readonly type: string | undefined; readonly relations: PathRelation[] }[] = []
-  for (const [at, { names, rest }] of parts.slice(1).entries()) {
+  for (const [at, { names, rest, said }] of parts.slice(1).entries()) {
     const before = parts[at]?.rest ?? ''
     const isLast = at === parts.length - 2
-    const relation = { terms: isLast ? contentTerms(rest) : withoutType(rest, types), names }
+    const terms = isLast ? contentTerms(rest) : withoutType(rest, types)
+    const relation = { terms, names, ...endIn(said, names, terms) }
     const same = AND.test(before) ? steps.at(-1) : undefined
     if (same === undefined) steps.push({ type: typeIn(before, types), relations: [relation] })
     else same.relations.push(relation)
   }
   return steps
+}
+
+/** `that Acme bought` and `that bought Acme` describe things at two ends of one relation. */
+function endIn(said: string, names: readonly string[], terms: readonly string[]): Pick<PathRelation, 'end'> {
+  const [end, ...others] = new Set(names.map((name) => askedEnd(said, name, terms)))
+  return end === undefined || end === 'any' || others.length > 0 ? {} : { end }
 }
 
 /** The last of the terms, where it is a type: `.. of the country`. */
@@ -130,6 +170,7 @@ interface SolvedPath {
   readonly unseen: readonly string[]
   /** Things it leads to of which what is asked is said. */
   readonly things: number
+  readonly answering: readonly EvidenceUnit[]
 }
 
 /**
@@ -145,13 +186,21 @@ function solvePath(path: QuestionPath, evidence: readonly ShownEvidence[]): Solv
     const next = found
     found = items.flatMap((item) => fitting(item, { step, next, items }))
     const own = saidByNamed(path, found, items)
-    if (own !== undefined) return { units: own, missing: [], unseen: [], things: 1 }
-    if (found.length === 0) return { units: [], missing: wanted(path), unseen: unseenOf(step, evidence), things: 0 }
+    if (own !== undefined) return { units: own, missing: [], unseen: [], things: 1, answering: own }
+    if (found.length === 0)
+      return { units: [], missing: wanted(path), unseen: unseenOf(step, evidence), things: 0, answering: [] }
   }
-  const answers = (found ?? []).map(({ known, proof }) => ({ proof, said: sayOf(known, path.asked) }))
+  const answers = (found ?? []).map(({ known, proof }) => ({ proof, said: sayOf(known, path, items) }))
   const told = answers.filter(({ said }) => said !== undefined)
   const saying = new Set(told.flatMap(({ proof, said = [] }) => [...proof, ...said]))
-  return { units: [...saying], missing: told.length === 0 ? path.asked : [], unseen: [], things: told.length }
+  const answering = path.asked.length === 0 ? [...saying] : told.flatMap(({ said = [] }) => said)
+  return {
+    units: [...saying],
+    missing: told.length === 0 ? path.asked : [],
+    unseen: [],
+    things: told.length,
+    answering,
+  }
 }
 
 /** An item of evidence with its units. */
@@ -188,7 +237,7 @@ function saidByNamed(
   if (relation === undefined || others.length + more.length + names.length + asked.length > 0) return undefined
   for (const { item, units } of items.filter((one) => one.item.label === name)) {
     const isNamed = relation.terms.length > 0
-    const facts = isNamed ? factsOf(item, relation) : leadingBack(step?.type, item.facts ?? [])
+    const facts = isNamed ? factsOf(item, turned(relation)) : leadingBack(step?.type, item.facts ?? [])
     const objects = new Set(facts.map(({ object_id }) => object_id))
     const isAll = !isNamed || found.every(({ known }) => objects.has(known.item.entity_id))
     if (facts.length > 0 && isAll) return unitsOf(facts, units)
@@ -220,11 +269,16 @@ function toName(
   { step, items }: Search,
 ): readonly EvidenceUnit[] {
   const own = factsOf(item, relation).filter(({ object }) => object === name)
-  const back = relation.terms.length > 0 ? [] : items.filter((other) => other.item.label === name)
+  const isTold =
+    relation.terms.length === 0 || (own.length === 0 && relation.end !== undefined && !holdsBothWays(relation.terms))
+  const back = isTold ? items.filter((other) => other.item.label === name) : []
   return [
     ...unitsOf(own, units),
     ...back.flatMap((named) => {
-      const facts = leadingBack(step.type, named.item.facts ?? [])
+      const facts =
+        relation.terms.length > 0
+          ? factsOf(named.item, turned(relation))
+          : leadingBack(step.type, named.item.facts ?? [])
       return unitsOf(
         facts.filter(({ object_id }) => object_id === item.entity_id),
         named.units,
@@ -249,8 +303,15 @@ function toFitting(
   })
 }
 
-function factsOf({ facts = [] }: ShownEvidence, { terms }: PathRelation): readonly ShownFact[] {
-  return facts.filter(({ predicate }) => terms.length === 0 || says(predicate, terms))
+function factsOf({ facts = [] }: ShownEvidence, { terms, end }: PathRelation): readonly ShownFact[] {
+  const isEnd = (fact: ShownFact) => end === undefined || end === statingEnd(fact) || holdsBothWays(terms)
+  return facts.filter((fact) => terms.length === 0 || (says(fact.predicate, terms) && isEnd(fact)))
+}
+
+/** The same relation as the named thing states it. */
+function turned(relation: PathRelation): PathRelation {
+  if (relation.end === undefined) return relation
+  return { ...relation, end: relation.end === 'subject' ? 'object' : 'subject' }
 }
 
 /** `Bergen, country: Norway`: what is said of the named thing leads to what is described, by the word of its type. */
@@ -265,15 +326,36 @@ function unitsOf(facts: readonly ShownFact[], units: readonly EvidenceUnit[]): r
   return units.filter(({ predicate }) => predicate !== undefined && predicates.has(predicate))
 }
 
-/** What an item says of what is asked: the facts of those predicates, else a sentence with all of it; undefined: nothing. */
-function sayOf({ units }: KnownItem, asked: readonly string[]): readonly EvidenceUnit[] | undefined {
-  const facts = units.filter(
+/** What says of an item what is asked: facts of those predicates, its own or of others about it, else a sentence with all of it. */
+function sayOf(
+  { item, units }: KnownItem,
+  { asked, askedOf: end }: QuestionPath,
+  items: readonly KnownItem[],
+): readonly EvidenceUnit[] | undefined {
+  const stated = units.filter(
     ({ predicate }) => predicate !== undefined && wordsOf(predicate).some((w) => asked.includes(w)),
   )
-  const said = new Set(facts.flatMap(({ predicate = '' }) => wordsOf(predicate)))
-  if (asked.every((term) => said.has(term))) return facts
+  const facts = stated.filter((unit) => isAtEnd(unit, end, asked))
+  const told = end === 'object' ? items.flatMap((other) => unitsAbout(item, other, asked)) : []
+  const said = new Set([...facts, ...told].flatMap(({ predicate = '' }) => wordsOf(predicate)))
+  if (asked.every((term) => said.has(term))) return [...facts, ...told]
+  // Who says it the other way round has the same words.
+  if (facts.length < stated.length) return undefined
   const sentence = units.find(({ kind, terms }) => kind === 'sentence' && asked.every((term) => terms.has(term)))
   return sentence === undefined ? undefined : [sentence]
+}
+
+/** A literal has no other end. */
+function isAtEnd({ predicate = '', entities }: EvidenceUnit, end: RelationEnd | undefined, asked: readonly string[]) {
+  return end === undefined || entities.size < 2 || end === statingEnd({ predicate }) || holdsBothWays(asked)
+}
+
+/** What another thing states of this one by the relation that is asked. */
+function unitsAbout(thing: ShownEvidence, { item, units }: KnownItem, asked: readonly string[]) {
+  const facts = (item.facts ?? []).filter(
+    (fact) => fact.object_id === thing.entity_id && says(fact.predicate, asked) && statingEnd(fact) === 'subject',
+  )
+  return unitsOf(facts, units)
 }
 
 /** What the named things themselves state by that relation: read backward it says where to look, and proves nothing. */

@@ -46,6 +46,8 @@ export const AskedIntentSchema = z.strictObject({
   intent: IntentSchema.required({ budget_tokens: true, max_iterations: true }),
   /** Who asked: an entity id of another loop, `<run_id>.<block_id>` of a block, or any name a caller has for it. */
   parent_loop: z.string().optional(),
+  /** What a ranking by embeddings counts for this question, 0: none is asked for; absent = as the place is set. */
+  embeddings_weight: z.number().min(0).max(1).optional(),
 })
 
 export type AskedIntent = z.infer<typeof AskedIntentSchema>
@@ -53,7 +55,7 @@ export type AskedIntent = z.infer<typeof AskedIntentSchema>
 /** The object and its hash: the same question under the same bounds is the same bytes. */
 export function pinIntent(
   { topic, hints, budget_tokens, max_iterations, keep_unsupported }: Question,
-  parent_loop?: string,
+  { parent_loop, embeddings_weight }: Omit<AskedIntent, 'intent'> = {},
 ): { readonly asked: AskedIntent; readonly text: string; readonly hash: string } {
   const asked: AskedIntent = {
     intent: {
@@ -63,6 +65,7 @@ export function pinIntent(
       ...(keep_unsupported === true ? { keep_unsupported } : {}),
     },
     ...(parent_loop === undefined ? {} : { parent_loop }),
+    ...(embeddings_weight === undefined ? {} : { embeddings_weight }),
   }
   const text = canonicalJson(asked)
   return { asked, text, hash: sha256(text) }

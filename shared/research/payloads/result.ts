@@ -31,6 +31,11 @@ export type SaidSentence = z.infer<typeof SaidSentenceSchema>
 export const SearchResultSchema = z.object({
   evidence: z.array(EvidenceSchema).optional(),
   synthesis: z.string(),
+  /**
+   * Whether the synthesis answers the question: `part` says which part of it is not answered, `maybe` shows passages that
+   * may answer it, `no` says why there is none.
+   */
+  answers: z.enum(['yes', 'part', 'maybe', 'no']).optional(),
   /** Of a synthesis somebody composed: its claims in order, each with its status. */
   sentences: z.array(SaidSentenceSchema).optional(),
   /** Absent only where synthesize_directly was the first and only step. */

@@ -38,11 +38,36 @@ const SUFFIXES: readonly (readonly [string, number, string])[] = [
   ['s', 3, ''],
 ]
 
-function stem(word: string): string {
+/** Past tenses that no ending tells, each with its verb. */
+const PASTS: ReadonlyMap<string, string> = new Map(
+  'ate:eat eaten:eat bit:bite bitten:bite blew:blow blown:blow caught:catch dealt:deal dug:dig drove:drive driven:drive fled:flee forgot:forget forgotten:forget froze:freeze frozen:freeze hid:hide hidden:hide heard:hear kept:keep laid:lay lit:light rode:ride ridden:ride shook:shake shaken:shake slept:sleep spun:spin stood:stand struck:strike swept:sweep swore:swear sworn:swear swam:swim thought:think threw:throw thrown:throw tore:tear torn:tear understood:understand woke:wake wore:wear worn:wear wove:weave woven:weave became:become began:begin begun:begin bought:buy broke:break broken:break brought:bring built:build chose:choose chosen:choose came:come died:die drew:draw drawn:draw fell:fall fallen:fall flew:fly flown:fly fought:fight gave:give given:give grew:grow grown:grow held:hold knew:know known:know led:lead left:leave lent:lend lost:lose made:make married:marry met:meet paid:pay ran:run rose:rise risen:rise sang:sing sung:sing sank:sink sunk:sink sent:send shot:shoot sold:sell spent:spend stole:steal stolen:steal taught:teach took:take taken:take told:tell went:go won:win wrote:write written:write'
+    .split(' ')
+    .map((pair): [string, string] => {
+      const [past = '', verb = ''] = pair.split(':')
+      return [past, verb]
+    }),
+)
+
+function stem(written: string): string {
+  const word = PASTS.get(written) ?? written
   if (!/^[a-z]+$/.test(word)) return word
+  const short = SHORT_VERB.exec(word)
+  if (short !== null) return shortVerb(short[1] ?? '')
   const end = SUFFIXES.find(([ending, left]) => word.endsWith(ending) && word.length - ending.length >= left)
   const cut = end === undefined || word.endsWith('ss') ? word : `${word.slice(0, -end[0].length)}${end[2]}`
+  // `banned` is `ban`, `added` is `add`.
+  if (DOUBLED.test(word) && cut.length === 4) return cut.slice(0, -1)
   return cut.length > 4 ? cut.replace(/e$/, '') : cut
+}
+
+/** `owned`, `sued`, `paging`: of a verb of so few letters no part may be cut that is needed; `need` and `bring` are whole. */
+const SHORT_VERB = /^([a-z]?[aeiou][a-z]|[a-z]{1,2}[aiouy]|[aeiouy][a-z]{2})(?:ed|ing)$/
+
+const DOUBLED = /([bdgmnprt])\1(?:ed|ing)$/
+
+/** `own`, `sue`, `page`, `ban`: the verb as it stands where nothing was added. */
+function shortVerb(cut: string): string {
+  return cut.length === 2 || /^[a-z][aeiou][^aeiouwxy]$/.test(cut) ? `${cut}e` : cut
 }
 
 /**

@@ -14,13 +14,13 @@ export const TENANT = 'main'
 export type BenchEntity = Entity & { readonly body?: string | undefined }
 
 /** The local place's graph, objects and index in a folder of their own: what the stages of a chain are given. */
-export function openBenchGraph() {
+export function openBenchGraph({ links = true }: { readonly links?: boolean } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
   const clock = { now: () => Date.now() }
   const db = openDatabase(folder)
   const graph = openGraphStore(db, clock)
   const objects = openObjects(join(folder, 'objects'))
-  const opened = openLocalIndex(folder, { graph, objects, clock })
+  const opened = openLocalIndex(folder, { graph, objects, clock, links })
   return {
     folder,
     graph,

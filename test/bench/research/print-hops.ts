@@ -3,10 +3,10 @@ import { findCandidates, findNamed, type SearchWorld } from '../../../functions/
 import { findByRelations, foundHit } from '../../../functions/research/hits.ts'
 import { atlasEntities } from '../../../scripts/atlas/atlas-entities.ts'
 import { readSources } from '../../../scripts/atlas/sources.ts'
+import { meanOf } from '../../../shared/evals/statistics.ts'
 import { fuseEvidence } from '../../../shared/research/evidence-ranking.ts'
 import { describeSearch } from '../../../shared/research/question/search-hints.ts'
 import { countryQuestions, type HopQuestion } from './country-questions.ts'
-import { mean } from './measures.ts'
 import { type BenchEntity, openBenchGraph, TENANT } from './open-bench-graph.ts'
 
 /** An answer counts among so many. */
@@ -105,11 +105,11 @@ async function printKinds(world: SearchWorld, questions: readonly HopQuestion[],
         shares[at]?.push(found.slice(0, TOP).some((id) => answers.includes(id)) ? 1 : 0)
       }
     }
-    const row = shares.map(mean)
+    const row = shares.map(meanOf)
     rows.push(row)
     print(line(kind, some.length, row))
   }
-  const means = names.map((_, at) => mean(rows.map((row) => row[at] ?? 0)))
+  const means = names.map((_, at) => meanOf(rows.map((row) => row[at] ?? 0)))
   print(line('mean of the kinds', rows.length, means))
 }
 

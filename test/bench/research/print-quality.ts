@@ -1,5 +1,6 @@
+import { ndcg, recallAt } from '../../../shared/evals/ranking.ts'
+import { meanOf, pairedRandomisation } from '../../../shared/evals/statistics.ts'
 import type { Collection } from './collection.ts'
-import { mean, ndcg, pairedTest, recall } from './measures.ts'
 import { openRankers } from './rankers.ts'
 
 /** nDCG@10 and Recall@10 of every ranker on one collection, and how likely our lead is chance. */
@@ -15,16 +16,16 @@ export async function printQuality(collection: Collection, print: (line: string)
     const seen = []
     for (const { text, relevant } of queries) {
       const found = await ranker.find(text)
-      seen.push({ ndcg: ndcg(found, relevant), recall: recall(found, relevant) })
+      seen.push({ ndcg: ndcg(found, relevant), recall: recallAt(found, relevant, 10) })
     }
     ranker.close?.()
     const values = seen.map((one) => one.ndcg)
     if (at === 0) ours = values
-    const against = at === 0 ? '' : `${(mean(ours) / mean(values)).toFixed(3)}x`.padStart(11)
-    const p = at === 0 ? '' : pairedTest(ours, values).toExponential(1).padStart(10)
-    const recalled = mean(seen.map((one) => one.recall))
+    const against = at === 0 ? '' : `${(meanOf(ours) / meanOf(values)).toFixed(3)}x`.padStart(11)
+    const p = at === 0 ? '' : pairedRandomisation(ours, values).toExponential(1).padStart(10)
+    const recalled = meanOf(seen.map((one) => one.recall))
     print(
-      `${ranker.name.padEnd(24)}${mean(values).toFixed(4).padStart(9)}${recalled.toFixed(4).padStart(11)}${against}${p}`,
+      `${ranker.name.padEnd(24)}${meanOf(values).toFixed(4).padStart(9)}${recalled.toFixed(4).padStart(11)}${against}${p}`,
     )
   }
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { openIndexToRead, openIndexToWrite } from '../../../functions/search/index-file.ts'
 import { indexReader } from '../../../functions/search/index-reader.ts'
-import { indexWriter } from '../../../functions/search/index-writer.ts'
+import { findMentions, indexWriter } from '../../../functions/search/index-writer.ts'
 import { entityHash, normalEntity } from '../../../shared/graph/entity.ts'
 import { generatedGraph, TRIPLES } from './generated-graph.ts'
 import { openBenchGraph } from './open-bench-graph.ts'
@@ -27,7 +27,7 @@ export async function printSize(count: number, print: Print): Promise<void> {
     await printStore(print)
     const file = join(folder, 'index.db')
     const graph = generatedGraph(count)
-    writeIndex(file, graph, count, print)
+    await writeIndex(file, graph, count, print)
     printLatency(file, graph, count, print)
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -46,21 +46,26 @@ async function printStore(print: Print): Promise<void> {
 }
 
 /** As the writer makes a snapshot: on a copy without a journal, then written anew. */
-function writeIndex(file: string, graph: Generated, count: number, print: Print): void {
-  const db = openIndexToWrite(`${file}.copy`)
+async function writeIndex(file: string, graph: Generated, count: number, print: Print): Promise<void> {
+  const db = openIndexToWrite(`${file}.copy`, true)
   if (db === undefined) throw new Error(`Cannot make the index "${file}".`)
   db.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF')
   const started = performance.now()
-  const writer = indexWriter(db)
+  const writer = indexWriter(db, true)
   let put = 0
   db.exec('BEGIN')
   for (const entity of graph.entities()) {
     const normal = normalEntity(entity)
     writer.put(normal, entityHash(normal), '')
     put += 1
-    if (put % COMMIT === 0) db.exec('COMMIT; BEGIN')
+    if (put % COMMIT === 0) {
+      writer.settle()
+      db.exec('COMMIT; BEGIN')
+    }
   }
+  writer.settle()
   db.exec('COMMIT')
+  await findMentions(db)
   print(`index writer, put             ${rate(count, started)} entities a second`)
   const anew = performance.now()
   db.prepare('VACUUM INTO ?').run(file)

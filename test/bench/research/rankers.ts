@@ -14,8 +14,13 @@ const TOP = 10
 /** An entity's own preview ends here; what is longer is its body. */
 const SNIPPET = 2_000
 
-export async function openRankers({ documents }: Collection): Promise<readonly Ranker[]> {
-  return [await ours(documents), plainFts(documents), ...(await miniSearches(documents))]
+export async function openRankers(collection: Collection): Promise<readonly Ranker[]> {
+  return [await ours(collection.documents), ...(await plainRankers(collection))]
+}
+
+/** Rankings that are not ours, and plain BM25. */
+export async function plainRankers({ documents }: Collection): Promise<readonly Ranker[]> {
+  return [plainFts(documents), plainBm25(documents), ...(await miniSearches(documents))]
 }
 
 type Documents = Collection['documents']
@@ -54,6 +59,38 @@ function plainFts(documents: Documents): Ranker {
       return find.all([...words].join(' OR ')).map(({ id }) => String(id))
     },
     close: () => db.close(),
+  }
+}
+
+/** BM25 as in the textbook (k1 1.2, b 0.75) over title and text as one, with our stems and stop words. */
+function plainBm25(documents: Documents): Ranker {
+  const stemsOf = (text: string) =>
+    searchWords(text).flatMap(({ stem, start, end }) => (isStopWord(plainWord(text.slice(start, end))) ? [] : [stem]))
+  const postings = new Map<string, Map<number, number>>()
+  const lengths = documents.map(({ title, text }, at) => {
+    const stems = stemsOf(`${title} ${text}`)
+    for (const stem of stems) {
+      const there = postings.get(stem) ?? new Map<number, number>()
+      postings.set(stem, there.set(at, (there.get(at) ?? 0) + 1))
+    }
+    return stems.length
+  })
+  const average = lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, lengths.length)
+  return {
+    name: 'BM25',
+    find: async (text) => {
+      const scores = new Map<number, number>()
+      for (const stem of stemsOf(text)) {
+        const there = postings.get(stem) ?? new Map<number, number>()
+        const idf = Math.log(1 + (documents.length - there.size + 0.5) / (there.size + 0.5))
+        for (const [at, often] of there) {
+          const worn = often + 1.2 * (0.25 + (0.75 * (lengths[at] ?? 0)) / average)
+          scores.set(at, (scores.get(at) ?? 0) + (idf * often * 2.2) / worn)
+        }
+      }
+      const best = [...scores].toSorted(([a, x], [b, y]) => y - x || a - b).slice(0, TOP)
+      return best.map(([at]) => documents[at]?.id ?? '')
+    },
   }
 }
 

@@ -26,6 +26,7 @@ export function wordnetTopics(): Collection {
   }
   return {
     name: 'WordNet topics',
+    kind: 'ad hoc',
     documents: [...synsets]
       .filter(([, { topics }]) => topics.length > 0)
       .map(([id, { words, gloss }]) => ({ id, title: words.join(', '), text: gloss })),

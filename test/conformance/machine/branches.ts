@@ -47,21 +47,19 @@ export function branchTests(name: string, start: Start): void {
       expect(run.seen).toEqual([{ all: [1, 1] }])
     })
     test('branches run at the same time, however many', async () => {
-      let now = 0
-      let most = 0
-      const Busy: TestFunction = async () => {
-        now += 1
-        most = Math.max(most, now)
-        await new Promise((resolve) => setImmediate(resolve))
-        now -= 1
-        return null
+      let begun = 0
+      const all = Promise.withResolvers<null>()
+      const Busy: TestFunction = () => {
+        begun += 1
+        if (begun === 150) all.resolve(null)
+        return all.promise
       }
       const branches = Array.from({ length: 150 }, (_, i) =>
         branch(`b${i}`, { [`b${i}`]: call('Busy', {}, { ...payloadOut, End: true }) }),
       )
       const run = await start(parallel(branches), { Busy })
       await run.clock.settle()
-      expect([most, (run.seen[0] as Json[]).length]).toEqual([150, 150])
+      expect([begun, (run.seen[0] as Json[]).length]).toEqual([150, 150])
     })
     test('the first failing branch ends its siblings: no further state, an aborted invocation, an ignored result', async () => {
       const aborted: string[] = []

@@ -31,7 +31,8 @@ const run = (k: number, rest: Loose = { End: true }): Loose => ({
   Arguments: {
     StateMachineArn: `\${Part${k}}`,
     Name: `{% $states.context.Execution.Input.run_id & '-${k}' %}`,
-    Input: '{% $states.context.Execution.Input %}',
+    Input:
+      '{% $merge([$states.context.Execution.Input, {"AWS_STEP_FUNCTIONS_STARTED_BY_EXECUTION_ID": $states.context.Execution.Id}]) %}',
   },
   ...rest,
 })
@@ -76,13 +77,14 @@ export function partTests(name: string, open: OpenMachine): void {
   }
 
   describe(`${name}: parts`, () => {
-    test('a part is an execution of its own with the same input; the machine waits for its end and gets its output', async () => {
+    test('a part is an execution of its own with the same input, and the name of the one it belongs to; the machine waits for its end and gets its output', async () => {
       const context = '{% {"input": $states.context.Execution.Input, "name": $states.context.Execution.Name} %}'
       const { seen, now } = await start(
         { A: run(1, { Output: '{% $states.result.Output %}', Next: 'B' }), B: see('{% $states.input %}') },
         part(1, { C: see(context) }),
       )
-      const inside = { input: INPUT, name: 'run_a-1' }
+      const AWS_STEP_FUNCTIONS_STARTED_BY_EXECUTION_ID = expect.stringMatching(/:run_a$/)
+      const inside = { input: { ...INPUT, AWS_STEP_FUNCTIONS_STARTED_BY_EXECUTION_ID }, name: 'run_a-1' }
       expect(seen).toEqual([inside, inside])
       expect(await now()).toMatchObject({ status: 'SUCCEEDED' })
     })

@@ -11,7 +11,12 @@ import { countedJoins } from './counted-joins.ts'
 import { decidedTwice } from './decided-twice.ts'
 import { decisionInherited } from './decision-inherited.ts'
 import { editsIgnored } from './edits-ignored.ts'
+import { endToldFirst } from './end-told-first.ts'
+import { firedTwice } from './fired-twice.ts'
+import { firingLost } from './firing-lost.ts'
+import { firingOvertakes } from './firing-overtakes.ts'
 import { itemsDispatchedOn } from './items-dispatched-on.ts'
+import { joinedWithNobody } from './joined-with-nobody.ts'
 import { keptPassedOver } from './kept-passed-over.ts'
 import { lateAttemptTaken } from './late-attempt-taken.ts'
 import { leaseKept } from './lease-kept.ts'
@@ -27,11 +32,17 @@ import { overrideUnshown } from './override-unshown.ts'
 import { pageByFirstSeq } from './page-by-first-seq.ts'
 import { pagesFirst } from './pages-first.ts'
 import { projectionBackwards } from './projection-backwards.ts'
+import { rateUncounted } from './rate-uncounted.ts'
 import { readThenPut } from './read-then-put.ts'
 import { readerRepeats } from './reader-repeats.ts'
 import { refusedResultShown } from './refused-result-shown.ts'
+import { restEndsSlotless } from './rest-ends-slotless.ts'
+import { restSlotKept } from './rest-slot-kept.ts'
 import { revokedLetIn } from './revoked-let-in.ts'
+import { shardOverFull } from './shard-over-full.ts'
+import { shardUnread } from './shard-unread.ts'
 import { spendAfterCall } from './spend-after-call.ts'
+import { spendingUncounted } from './spending-uncounted.ts'
 import { staleDecision } from './stale-decision.ts'
 import { startUnconditioned } from './start-unconditioned.ts'
 import { stepBegunTwice } from './step-begun-twice.ts'
@@ -42,6 +53,8 @@ import { tokenBeforeDecision } from './token-before-decision.ts'
 import { toolAsItIs } from './tool-as-it-is.ts'
 import { trimFirst } from './trim-first.ts'
 import { turnAskedAgain } from './turn-asked-again.ts'
+import { turnOverLimit } from './turn-over-limit.ts'
+import { turnOvertaken } from './turn-overtaken.ts'
 import { voteCountedTwice } from './vote-counted-twice.ts'
 import { waivedUndecided } from './waived-undecided.ts'
 
@@ -59,6 +72,12 @@ export const MUTANTS: readonly Mutant[] = [
   decidedTwice,
   decisionInherited,
   editsIgnored,
+  endToldFirst,
+  firedTwice,
+  firingLost,
+  firingOvertakes,
+  joinedWithNobody,
+  rateUncounted,
   itemsDispatchedOn,
   keptPassedOver,
   lateAttemptTaken,
@@ -78,18 +97,25 @@ export const MUTANTS: readonly Mutant[] = [
   readThenPut,
   readerRepeats,
   refusedResultShown,
+  restEndsSlotless,
+  restSlotKept,
   revokedLetIn,
+  shardOverFull,
+  shardUnread,
   spendAfterCall,
   staleDecision,
   startUnconditioned,
   stepBegunTwice,
   stopWithoutOutbox,
+  spendingUncounted,
   storageUncounted,
   taintForgotten,
   tokenBeforeDecision,
   toolAsItIs,
   trimFirst,
   turnAskedAgain,
+  turnOverLimit,
+  turnOvertaken,
   voteCountedTwice,
   waivedUndecided,
 ]

@@ -33,6 +33,11 @@ export function sortKeyOf({ input }: Command): string {
   return (input.Key ?? input.Item)?.sk?.S ?? ''
 }
 
+/** Of a pool of leases, whichever shard. */
+export function isOfLeases(command: Command): boolean {
+  return sortKeyOf(command).startsWith('LEASES') || command.input.Key?.pk?.S?.includes('#LEASES#') === true
+}
+
 export function isAppend(command: Command): boolean {
   return operationOf(command) === 'UpdateItem' && (command.input.UpdateExpression ?? '').includes('list_append')
 }

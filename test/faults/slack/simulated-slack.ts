@@ -68,6 +68,10 @@ export function createSimulatedSlack(sim: Sim): SimulatedSlack {
     Object.assign(message, { blocks, writer })
     return { ok: true, ts: message.ts }
   }
+  const remove = ({ ts }: Args) => {
+    if (!messages.delete(String(ts))) throw refused('message_not_found')
+    return { ok: true }
+  }
   const open = ({ trigger_id, view = null }: Args) => {
     const began = triggers.get(String(trigger_id))
     triggers.delete(String(trigger_id))
@@ -80,6 +84,7 @@ export function createSimulatedSlack(sim: Sim): SimulatedSlack {
     'auth.test': () => ({ ok: true }),
     'chat.postMessage': post,
     'chat.update': update,
+    'chat.delete': remove,
     'chat.postEphemeral': () => ({ ok: true }),
     'views.open': open,
   }

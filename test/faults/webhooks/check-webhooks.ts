@@ -2,7 +2,7 @@ import { wantsEvent } from '../../../shared/webhooks/endpoint-deliveries.ts'
 import { readMessageId } from '../../../shared/webhooks/message.ts'
 import type { Logs } from '../check-system.ts'
 import type { System } from '../system.ts'
-import { ENDPOINTS, type Received } from './simulated-endpoints.ts'
+import { type Received, TOLD } from './simulated-endpoints.ts'
 
 /**
  * Once it is at rest: every event that an endpoint wants of a run that is over was taken or is a dead letter, but after a
@@ -19,7 +19,7 @@ export async function checkWebhooks(system: System, logs: Logs): Promise<void> {
   const taken = new Set(received.flatMap(({ id, status }) => (status === 204 ? [id] : [])))
   const gone = new Set(received.flatMap(({ id, status }) => (status === 410 ? [lineOf(id)] : [])))
   for (const [run_id, events] of logs) {
-    for (const endpoint of ENDPOINTS.filter(({ tenant }) => tenant === system.runs.get(run_id)?.tenant)) {
+    for (const endpoint of TOLD.filter(({ tenant }) => tenant === system.runs.get(run_id)?.tenant)) {
       if (gone.has(`${run_id} ${endpoint.name}`)) continue
       const lost = events.filter(({ seq, type }) => {
         const id = `${run_id}-${seq}-${endpoint.name}`
@@ -55,7 +55,7 @@ function checkSources({ sim, runs }: System, logs: Logs, received: readonly Rece
     if (read === undefined || known.has(id)) continue
     known.add(id)
     const event = logs.get(read.run_id)?.[read.seq - 1]
-    const endpoint = ENDPOINTS.find(({ name }) => name === read.endpoint)
+    const endpoint = TOLD.find(({ name }) => name === read.endpoint)
     if (event === undefined || endpoint === undefined || !wantsEvent(endpoint, event.type))
       sim.violate('webhooks', `${id} is of no event it wants`)
     if (endpoint?.tenant !== runs.get(read.run_id)?.tenant) sim.violate(27, `${id} tells of another tenant's run`)

@@ -2,7 +2,7 @@ import type { Act } from '../acts.ts'
 import { callRoute } from '../call-route.ts'
 import { pickFrom } from '../rng.ts'
 import type { System } from '../system.ts'
-import { ENDPOINTS } from './simulated-endpoints.ts'
+import { TOLD } from './simulated-endpoints.ts'
 
 /** Somebody looks at what was given up, tries an endpoint and sends one of the dead again. */
 export async function replayDead(system: System, { dice }: Act, tenant: string): Promise<void> {
@@ -10,7 +10,7 @@ export async function replayDead(system: System, { dice }: Act, tenant: string):
   const call = { tenant, params: {} }
   await callRoute(system, 'list-webhooks', call)
   const listed = await callRoute(system, 'list-dead-webhooks', call)
-  const name = pickFrom(ENDPOINTS, dice[1])?.name
+  const name = pickFrom(TOLD, dice[1])?.name
   await callRoute(system, 'test-webhook', { ...call, body: { name } })
   const dead = (listed?.json.dead ?? []) as readonly { readonly id: string; readonly run_id: string }[]
   const stranger = dead.find(({ run_id }) => system.runs.get(run_id)?.tenant !== tenant)

@@ -1,5 +1,7 @@
+import { Fault } from '../../../shared/errors.ts'
 import type { LimitedAnswer } from '../../../shared/gates/gate-ports.ts'
-import { WebhookSettingsSchema } from '../../../shared/webhooks/settings.ts'
+import { toldEndpoints } from '../../../shared/webhooks/endpoint-deliveries.ts'
+import { BusSettingsSchema, WebhookSettingsSchema } from '../../../shared/webhooks/settings.ts'
 import { openWebhooks } from '../../../shared/webhooks/signing.ts'
 import type { World } from '../../../shared/world.ts'
 import { hashed } from '../rng.ts'
@@ -13,7 +15,7 @@ export interface Received {
   readonly status: number | undefined
 }
 
-export interface SimulatedEndpoints extends Pick<World, 'http' | 'webhooks'> {
+export interface SimulatedEndpoints extends Pick<World, 'http' | 'webhooks' | 'buses'> {
   readonly received: readonly Received[]
 }
 
@@ -28,12 +30,28 @@ export const ENDPOINTS = WebhookSettingsSchema.parse([
   { name: 'others', tenant: 'other', url: 'https://others.example/', events: ENDS, key: KEY, give_up_sec: 60 },
 ])
 
+/** And one bus. */
+export const BUSES = BusSettingsSchema.parse([
+  { name: 'bus', events: [...ENDS, 'approval:requested'], give_up_sec: 75 },
+])
+
+/** Everybody who is told. */
+export const TOLD = toldEndpoints({ webhooks: ENDPOINTS, buses: BUSES })
+
 /** Endpoints that take everything once it is calm; until then each fails as often as its seed says. */
 export function createSimulatedEndpoints(sim: Sim, others: World['http']): SimulatedEndpoints {
   const received: Received[] = []
   return {
     received,
     webhooks: openWebhooks(ENDPOINTS, async () => SECRET),
+    buses: {
+      async put(name, { message: { id, text } }) {
+        const answer = answerOf(sim, name, id)
+        const taken = answer.kind === 'answered' && answer.status === 204
+        received.push({ endpoint: name, id, text, status: taken ? 204 : undefined })
+        if (!taken) throw new Fault('Unavailable', 'bus_refused', 'InternalFailure')
+      },
+    },
     http: {
       async request(request) {
         const endpoint = ENDPOINTS.find(({ url }) => url === request.url)?.name

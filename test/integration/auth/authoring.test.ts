@@ -92,4 +92,13 @@ describe('authoring: deployed_only', () => {
     }
     expect((await start(send, { name: 'outline', inputs: { topic: 'birds' } }))[0]).toBe(201)
   })
+
+  test('lets a run be tried again while its document is the deployed one', async () => {
+    const send = await openAs(['runs:write'], { authoring: 'deployed_only' })
+    const [, , id] = await start(send, { name: 'outline' })
+    await expect.poll(async () => (await send('POST', `/api/dag/runs/${id}/retry`, {}))[0]).toBe(201)
+    writeFileSync(join(at?.folder ?? '', 'outline.yaml'), JSON.stringify({ ...DOCUMENT, inputs: {} }))
+    const refused = await send('POST', `/api/dag/runs/${id}/retry`, {})
+    expect(refused.slice(0, 2)).toEqual([403, 'authoring_closed'])
+  })
 })

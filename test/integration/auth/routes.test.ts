@@ -78,11 +78,13 @@ describe.each(BEHIND.map((line) => [`${line.method} ${line.path}`, line] as cons
 
 test('an upload is of a caller too', async () => {
   const path = `/api/objects/upload/${'0'.repeat(64)}`
+  const { token: reader } = await at.create({ name: 'reader', scopes: ['runs:read'] })
+  const { token: importer } = await at.create({ name: 'importer', scopes: ['stage:import'] })
   expect((await at.send('PUT', path, undefined, {})).json).toMatchObject({ code: 'unauthenticated' })
-  expect((await at.send('PUT', path, `Bearer ${without.get('runs:write')}`, {})).json).toMatchObject({
-    code: 'missing_scope',
-  })
-  expect((await at.send('PUT', path, `Bearer ${right}`, {})).json).toMatchObject({ code: 'wrong_content' })
+  expect((await at.send('PUT', path, `Bearer ${reader}`, {})).json).toMatchObject({ code: 'missing_scope' })
+  for (const token of [right, importer]) {
+    expect((await at.send('PUT', path, `Bearer ${token}`, {})).json).toMatchObject({ code: 'wrong_content' })
+  }
 })
 
 test('headers that only claim to be somebody are nothing', async () => {

@@ -30,7 +30,7 @@ export function accessMatrix(accesses: readonly Access[], asked: Asked): string 
   ].join('\n')
 }
 
-const INTRO = `Generated from the synthesized templates (stage \`dev\`, with bearer tokens, a workspace of Slack, a webhook, a service with a key, a collector of spans, anchors and a step) and from the code by \`npx vitest run test/integration/aws/access.test.ts -u\`; the test fails when it differs, when a role allows an action that nothing its code calls sends, and when it lacks one.
+const INTRO = `Generated from the synthesized templates (stage \`dev\`, with bearer tokens, a workspace of Slack, a webhook, a service with a key, a collector of spans, anchors, a cap of spending and a step) and from the code by \`npx vitest run test/integration/aws/access.test.ts -u\`; the test fails when it differs, when a role allows an action that nothing its code calls sends, and when it lacks one.
 ARNs are without partition, region and account. Every role has inline policies only, and nothing adds to it later. \`of\`: only items whose partition is one of these (condition \`dynamodb:LeadingKeys\`). The last column names methods: of the port that stands before the point in \`for\`, or of the one that is said; [where they are called and sent](#where-calls-are-made) stands below.
 Not in the table, since each function has just these: \`logs:CreateLogStream, logs:PutLogEvents\` on its own log group, \`xray:PutTraceSegments, xray:PutTelemetryRecords\` on \`*\` (X-Ray has no resource level).`
 

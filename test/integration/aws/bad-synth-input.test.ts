@@ -2,15 +2,12 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { App, Aws, Stack } from 'aws-cdk-lib'
 import { afterAll, describe, expect, test } from 'vitest'
-import { CatalogFunction } from '../../../infra/aws/catalog-function.ts'
 import { readDeploySettings } from '../../../infra/aws/deploy-settings.ts'
 import { readDeployedDags } from '../../../infra/aws/deployed-dags.ts'
 import { entrySource } from '../../../infra/aws/entry-source.ts'
 import { functionRights } from '../../../infra/aws/grants.ts'
-import { machineSlug, stageNames } from '../../../infra/aws/names.ts'
-import { FUNCTIONS, type FunctionLine } from '../../../shared/catalog.ts'
+import { machineSlug } from '../../../infra/aws/names.ts'
 import { ROOT } from './assembly.ts'
 import { cdkContext } from './synthesized.ts'
 
@@ -72,27 +69,6 @@ describe('documents', () => {
     )
   })
 
-  test('what does not fit into the environment of a function is refused, with its size; documents do not stand there', () => {
-    const line = FUNCTIONS.find(({ name }) => name === 'start-run')
-    const make = (environment: Record<string, string>) => () =>
-      new CatalogFunction(new Stack(new App(), 'One'), {
-        line: line as FunctionLine,
-        names: stageNames('dev'),
-        bundle: '/nowhere',
-        environment,
-        chosen: {
-          ...{ tenants: ['main'], secrets: [], models: [], research: { secrets: [], models: [] } },
-          ...{ embeddings: [], shell: false },
-        },
-      })
-    const words =
-      /^Cannot deploy function "sluice-dev-start-run": its environment would have up to 4097 bytes, and Lambda takes 4096/
-    expect(make({ A: 'x'.repeat(4_097 - '{"A":""}'.length) })).toThrow(words)
-    // A region is as long as the longest one may be.
-    expect(make({ A: `${'x'.repeat(4_097 - '{"A":"ap-southeast-1"}'.length)}${Aws.REGION}` })).toThrow(words)
-    expect(make({ A: 'x'.repeat(4_096 - '{"A":""}'.length) })).toThrow(/nowhere/)
-  })
-
   test('a folder without documents deploys none', () => {
     expect(readDeployedDags(folder({ 'notes.txt': 'hello' }), '/')).toEqual([])
   })
@@ -107,8 +83,13 @@ describe('settings', () => {
       stage: 'dev',
       auth: { mode: 'iam', people: ['AWSReservedSSO_*'] },
       key: 'aws',
+      tags: {},
+      log_retention_days: 30,
       document_stacks: 0,
+      release: 'at_once',
       retention_days: 365,
+      default_endpoint: 'on',
+      throttle: { rate: 50, burst: 100 },
       waf: 'none',
     })
   })

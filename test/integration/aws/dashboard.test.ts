@@ -8,8 +8,14 @@ import { type Assembly, ROOT, textOf } from './assembly.ts'
 
 let made: Assembly
 beforeAll(async () => {
-  made = await assembled()
+  // Alarms about triggers stand where a document has some, that of a release where releases are gradual.
+  made = await assembled({ 'sluice:release': 'gradual' }, undefined, { 'dags/nightly.yaml': NIGHTLY })
 }, 240_000)
+
+const NIGHTLY = `name: nightly
+blocks: [{ id: a, mode: deterministic, deterministic: { handler: transform, config: { expression: '1' } }, outputs: { n: number } }]
+triggers: [{ name: early, schedule: { cron: '0 6 * * 1-5', timezone: Europe/Berlin } }]
+`
 
 /** Every `[namespace, name, ...]` the page draws, or an expression takes. */
 type Drawn = readonly [namespace: string, name: string, ...rest: readonly unknown[]]
@@ -31,17 +37,20 @@ const nameOf = (alarm: Readonly<Record<string, unknown>>) => textOf(alarm.AlarmN
 
 /** All names of metrics the code can write, read in its source: a name nobody writes would be drawn empty for ever. */
 function written(): ReadonlySet<string> {
-  const source = ['functions/aws/run-store/run-metrics.ts', 'shared/runs/event-types.ts']
+  const source = ['functions/aws/run-store/run-metrics.ts', 'functions/aws/machine.ts', 'shared/runs/event-types.ts']
     .map((path) => readFileSync(join(ROOT, path), 'utf8'))
     .join()
   expect(withRunMetrics).toBeTypeOf('function')
   return new Set(source.match(/\b(runs|blocks|gates|approvals|budgets|provider|places)_[a-z]+\b|\b(tokens|usd)\b/g))
 }
 
-test('the page shows runs, people, blocks, providers, the API, what waits, dead letters, the sweep and money', () => {
+test('the page shows what a stage is held to, runs, people, blocks, providers, the API, what waits, dead letters, the sweep and money', () => {
   const [page] = made.all('AWS::CloudWatch::Dashboard')
   expect(page?.Properties.DashboardName).toBe('sluice-dev')
   expect(widgets().map(({ properties }) => properties.title)).toEqual([
+    'Objective: % of runs that do not fail',
+    'Objective: % of answers that are no 5xx',
+    'Objective: p95 ms of functions',
     'Runs by end',
     'Active runs',
     'Waiting for people',

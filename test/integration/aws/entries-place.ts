@@ -6,6 +6,7 @@ import { openMachine } from '../../../functions/aws/machine.ts'
 import { openObjects } from '../../../functions/aws/objects.ts'
 import { openDescribedSteps, openInputs, openWaker } from '../../../functions/aws/ports-without-sdk.ts'
 import { openProviders } from '../../../functions/aws/providers.ts'
+import { openSpending } from '../../../functions/aws/spending.ts'
 import type { PortOpeners } from '../../../functions/aws/world.ts'
 import { createIsolate } from '../../../functions/isolate/isolate-pool.ts'
 import { FUNCTIONS } from '../../../shared/catalog.ts'
@@ -13,7 +14,7 @@ import { ROUTES } from '../../../shared/routes.ts'
 import { ACCOUNT, REGION } from '../../emulators/aws-client.ts'
 import { type EmulatedFunction, startLambda } from '../../emulators/lambda.ts'
 import { installLambdaRuntime } from '../../emulators/lambda-runtime.ts'
-import { startS3 } from '../../emulators/s3.ts'
+import { type S3Emulator, startS3 } from '../../emulators/s3.ts'
 import { startStepFunctions } from '../../emulators/step-functions.ts'
 import { lambdaArn } from './aws-settings.ts'
 
@@ -24,19 +25,21 @@ interface Wanted {
   readonly stores: PortOpeners
   /** Calls of machines under way at once, as an account has a limit; the others wait. */
   readonly at_once?: number
+  /** Absent = one that knows no versions. */
+  readonly s3?: S3Emulator
 }
 
 /**
  * Every function of the catalog behind its Lambda entry, with exactly the ports of its line: objects, machine, outbox,
  * waker, providers and inputs of AWS over the wire, and the stores that are handed in.
  */
-export async function startEntries({ table, aws, stores, at_once = Number.POSITIVE_INFINITY }: Wanted) {
+export async function startEntries({ table, aws, stores, at_once = Number.POSITIVE_INFINITY, s3: given }: Wanted) {
   const isolate = createIsolate()
   const runtime = installLambdaRuntime()
   const functions: Record<string, EmulatedFunction> = {}
   const streams: Record<string, unknown> = {}
   const called: string[] = []
-  const s3 = await startS3()
+  const s3 = given ?? (await startS3())
   const lambda = await startLambda({ functions, timeoutMs: 300_000 })
   const turns = takeTurns(at_once)
   const states = await startStepFunctions({ invoke: (arn, payload) => turns(() => lambda.invoke(arn, payload)) })
@@ -51,6 +54,7 @@ export async function startEntries({ table, aws, stores, at_once = Number.POSITI
     steps: openDescribedSteps,
     isolate: () => isolate,
     waker: openWaker,
+    spending: (core) => openSpending(core, aws),
     ...stores,
   }
   const arns = FUNCTIONS.map(({ name }) => [`${name.toUpperCase().replaceAll('-', '_')}_ARN`, lambdaArn(name)])

@@ -55,6 +55,7 @@ function synthesizeStack(root: string, dags: readonly DeployedDag[]): Readonly<R
   new MachinesStack(app, 'SluiceMachines', {
     names: stageNames('dev'),
     dags,
+    triggers: [],
     built: root,
     chosen: { ...none, tenants: ['main'] },
   })

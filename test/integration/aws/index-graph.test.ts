@@ -8,10 +8,9 @@ import { openObjects, openSnapshots } from '../../../functions/aws/objects.ts'
 import { openRunStore } from '../../../functions/aws/run-store/run-store.ts'
 import { openIndexing, openSearchIndex } from '../../../functions/aws/search-index.ts'
 import { handler } from '../../../functions/graph/index-graph.ts'
-import type { GraphWork } from '../../../shared/graph/search-index.ts'
 import { SettingsSchema } from '../../../shared/settings/settings.ts'
 import type { World } from '../../../shared/world.ts'
-import { AT, place } from '../../conformance/graph-fixture.ts'
+import { AT, idOf, place } from '../../conformance/graph-fixture.ts'
 import { type DynamodbEmulator, startDynamodb } from '../../emulators/dynamodb.ts'
 import { type S3Emulator, startS3 } from '../../emulators/s3.ts'
 import { awsSettings } from './aws-settings.ts'
@@ -30,7 +29,6 @@ const BODIES_DAY = Math.ceil(Date.parse(AT) / DAY_MS / 28) * 28 * DAY_MS
 let folder: string
 let core: ReturnType<typeof coreOf>
 let world: World
-let asked: GraphWork[]
 
 function coreOf(TABLE: string) {
   const env = awsSettings({ TABLE, BUCKET: s3.bucket })
@@ -47,8 +45,10 @@ function openWorld(): World {
     graph,
     objects: openObjects(core, s3.config),
     runs: openRunStore({ ...core, settings: SettingsSchema.parse({}) }, dynamodb.aws),
-    indexing: openIndexing(core, { table: dynamodb.aws, bucket: s3.config, folder }),
-    outbox: { graphWork: async (work: GraphWork) => void asked.push(work) },
+    indexing: openIndexing(
+      { ...core, settings: SettingsSchema.parse({}) },
+      { table: dynamodb.aws, bucket: s3.config, folder },
+    ),
   }
   // The ports of the function's catalog line and no others.
   return ports as unknown as World
@@ -57,7 +57,6 @@ function openWorld(): World {
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'sluice-index-graph-'))
   core = coreOf(await dynamodb.createTable())
-  asked = []
   world = openWorld()
 })
 afterEach(() => rmSync(folder, { recursive: true }))
@@ -86,7 +85,6 @@ describe('index-graph', () => {
     expect((await search()).toSorted()).toEqual(['A', 'B'])
     expect(await index()).toEqual({ rounds: 1 })
     expect((await world.graph.manifest('main'))?.version).toBe(2)
-    expect(asked).toEqual([])
   })
 
   test('is done by one at a time; a lease that is over holds up no one', async () => {
@@ -107,14 +105,14 @@ describe('index-graph', () => {
     expect(await world.runs.leases({ tenant: 'main', name: 'index-graph' })).toEqual({})
   })
 
-  test('out of time calls itself', async () => {
+  test('out of time ends: the schedule calls it each minute', async () => {
     const publish = async () => {
       core.clock.time += 500_000
       return { outcome: 'published' as const, more: true }
     }
     const slow = { ...world, indexing: { ...world.indexing, publish } }
     expect(await handler({}, { world: slow })).toEqual({ rounds: 1 })
-    expect(asked).toEqual([{ tenant: 'main' }])
+    expect(await world.runs.leases({ tenant: 'main', name: 'index-graph' })).toEqual({})
   })
 
   test('makes the index anew where the published one is gone, torn, or cannot be opened, though nothing was put', async () => {
@@ -128,6 +126,20 @@ describe('index-graph', () => {
       // A sandbox that opened the version before.
       expect(await index()).toEqual({ rounds: 2 })
       expect(await search()).toEqual(['A'])
+    }
+  })
+
+  test('makes the index anew where mentions were switched, though nothing was put', async () => {
+    await world.graph.put('main', [place('a', [], { snippet: 'By Old Mill.' }), place('b', [], { label: 'Old Mill' })])
+    const asked = { entity_ids: [idOf('a')], direction: 'out', limit: 5 } as const
+    const until = new Date(core.clock.now() + 60_000).toISOString()
+    for (const links of [true, false, true]) {
+      const settings = SettingsSchema.parse({ graph: { links } })
+      const indexing = openIndexing({ ...core, settings }, { table: dynamodb.aws, bucket: s3.config, folder })
+      expect(await indexing.publish('main', until)).toEqual({ outcome: 'published', more: false })
+      expect(await indexing.publish('main', until)).toEqual({ outcome: 'unchanged', more: false })
+      const opened = openSearchIndex(core, { table: dynamodb.aws, bucket: s3.config, folder: join(folder, 'switched') })
+      expect((await opened.links('main', asked)).links).toHaveLength(links ? 1 : 0)
     }
   })
 
@@ -192,20 +204,51 @@ describe('index-graph {keep}', () => {
     expect(put.toSorted()).toEqual(['one', 'two'])
   })
 
-  test('a walk out of time goes on where it was', async () => {
-    await world.graph.put('main', [place('a'), place('b')])
+  test('a walk of more calls than AWS takes in a chain is gone on with by the calls of the minute, each page once', async () => {
+    const calls = 20
+    const ids = Array.from({ length: calls }, (_, i) => String.fromCharCode('a'.charCodeAt(0) + i))
+    const put = ids.map((id) => world.objects.put('main', Buffer.from(id)))
+    const refs = (await Promise.all(put)).map(({ ref }) => ref)
+    await world.graph.put(
+      'main',
+      ids.map((id, i) => place(id, [], { objectstore_ref: refs[i] })),
+    )
+    await index()
     core.clock.time = BODIES_DAY
-    const entities = world.graph.entities
-    const slow = {
+    // A page an entity, and a page a call.
+    const pages: string[] = []
+    const slow: World['graph'] = {
       ...world.graph,
-      entities: async (tenant: string, ids: readonly string[]) => {
+      async list(_tenant, after = 'a') {
+        pages.push(after)
         core.clock.time += 500_000
-        return entities(tenant, ids)
+        const next = ids[ids.indexOf(after) + 1]
+        return { entity_ids: [place(after).entity_id], ...(next === undefined ? {} : { next }) }
       },
     }
-    await handler({ keep: {} }, { world: { ...world, graph: slow } })
-    expect(asked).toEqual([{ tenant: 'main', keep: { after: expect.any(String) } }])
-    await handler(asked[0], { world })
-    expect(asked).toHaveLength(1)
+    const answers = [await handler({ keep: {} }, { world: { ...world, graph: slow } })]
+    for (let call = 1; call < calls; call += 1) answers.push(await handler({}, { world: { ...world, graph: slow } }))
+    expect(answers).toEqual([{ kept: 1 }, ...Array.from({ length: calls - 1 }, () => ({ rounds: 1, kept: 1 }))])
+    expect(pages).toEqual(ids)
+    expect(await world.indexing.walk('main')).toBeUndefined()
+    expect(await handler({}, { world: { ...world, graph: slow } })).toEqual({ rounds: 1 })
+  })
+
+  test('a walk that broke off goes on at the page it was at; one is at it at a time', async () => {
+    const { ref } = await world.objects.put('main', Buffer.from('one'))
+    await world.graph.put('main', [place('a', [], { objectstore_ref: ref })])
+    await index()
+    core.clock.time = BODIES_DAY
+    const broken = { ...world.objects, put: () => Promise.reject(new Error('no network')) }
+    await expect(handler({ keep: {} }, { world: { ...world, objects: broken } })).rejects.toThrow('no network')
+    const begun = await world.indexing.walk('main')
+    expect(begun).toBeDefined()
+    const until = new Date(core.clock.now() + 60_000).toISOString()
+    await world.runs.takeLease({ tenant: 'main', name: 'keep-bodies' }, 'somebody', until, 1)
+    expect(await index()).toEqual({ rounds: 1 })
+    expect(await world.indexing.walk('main')).toEqual(begun)
+    core.clock.time += 60_000
+    expect(await index()).toEqual({ rounds: 1, kept: 1 })
+    expect(await world.indexing.walk('main')).toBeUndefined()
   })
 })

@@ -7,6 +7,7 @@ import { type MachineUses, machineUsesOn } from '../../../functions/aws/machine-
 import { FUNCTIONS } from '../../../shared/catalog.ts'
 import type { Clock } from '../../../shared/ports/host.ts'
 import type { Machine } from '../../../shared/runs/machine.ts'
+import { type Settings, SettingsSchema } from '../../../shared/settings/settings.ts'
 import { ACCOUNT } from '../../emulators/aws-client.ts'
 import { startDynamodb } from '../../emulators/dynamodb.ts'
 import { awsSettings, lambdaArn } from './aws-settings.ts'
@@ -14,7 +15,12 @@ import { awsSettings, lambdaArn } from './aws-settings.ts'
 export interface MachinesPlace {
   readonly table: string
   /** The Machine port, as a function opens it. */
-  machine(states: SFNClientConfig, more?: Readonly<Record<string, string>>, deployed?: DeployedDocuments): Machine
+  machine(
+    states: SFNClientConfig,
+    more?: Readonly<Record<string, string>>,
+    deployed?: DeployedDocuments,
+    own?: Settings,
+  ): Machine
   /** The same with its calls of either service going through this. */
   gated(states: SFNClientConfig, requestHandler: NonNullable<SFNClientConfig['requestHandler']>): Machine
   readonly uses: MachineUses
@@ -36,8 +42,10 @@ export async function startMachinesPlaces() {
       const core = { clock: { ...lambdaClock, ...clock }, ids, deployed: {} }
       return {
         table,
-        machine: (states, more = {}, deployed = {}) =>
-          openMachine({ ...core, env: settings({ TABLE: table, ...more }), deployed }, states, emulator.aws),
+        machine(states, more = {}, deployed = {}, own = SettingsSchema.parse({})) {
+          const env = settings({ TABLE: table, ...more })
+          return openMachine({ ...core, env, deployed, settings: own }, states, emulator.aws)
+        },
         gated: (states, requestHandler) =>
           openMachine(
             { ...core, env: settings({ TABLE: table }) },

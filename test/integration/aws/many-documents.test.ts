@@ -7,7 +7,7 @@ import { buildApp } from '../../../infra/aws/build-app.ts'
 import { readDeploySettings } from '../../../infra/aws/deploy-settings.ts'
 import { type DeployedDag, readDeployedDags } from '../../../infra/aws/deployed-dags.ts'
 import { shareDocuments } from '../../../infra/aws/documents-stack.ts'
-import { requireSmallTemplates } from '../../../infra/aws/template-limits.ts'
+import { requireQuotas } from '../../../infra/aws/measure-quotas.ts'
 import { SettingsSchema } from '../../../shared/settings/settings.ts'
 import { WHOLE } from '../../how-much.ts'
 import { type Assembly, readAssembly, stacksIn, textOf } from './assembly.ts'
@@ -43,7 +43,7 @@ function synthesize(dags: readonly DeployedDag[], context: object, name: string)
   const deploy = readDeploySettings((key) => app.node.tryGetContext(key))
   const settings = SettingsSchema.parse({ audit: { anchor: 's3-object-lock' } })
   buildApp({ app, deploy, settings, dags, built })
-  requireSmallTemplates(app.synth(), { documents: dags.length, spread: deploy.document_stacks })
+  requireQuotas(app.synth(), { documents: dags.length, spread: deploy.document_stacks })
   return readAssembly(join(built, 'out'))
 }
 

@@ -1,8 +1,8 @@
 import { App, Stack } from 'aws-cdk-lib'
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { expect, test } from 'vitest'
+import { requireQuotas } from '../../../infra/aws/measure-quotas.ts'
 import { callPolicy } from '../../../infra/aws/native-calls.ts'
-import { requireRoleRoom } from '../../../infra/aws/template-limits.ts'
 
 /** A role that says more than IAM takes is refused before anything is deployed, and not by CloudFormation in the middle. */
 const PREFIX = 'arn:aws:lambda:eu-central-1:111122223333:function:'
@@ -32,8 +32,8 @@ function stageThatCalls(functions: number, length: number) {
 }
 
 test('the role of the machines may name as many functions as IAM has room for, and is refused with figures and a fix', () => {
-  expect(() => requireRoleRoom(stageThatCalls(95, 100))).not.toThrow()
-  expect(() => requireRoleRoom(stageThatCalls(100, 100))).toThrow(
-    /^Cannot deploy: role Machines\w+ of stack SluiceMachines would have policies of 10[0-9]{3} characters, and IAM takes 10240 \(the most of it: calls 10[0-9]{3}, parts \d{2,3}\)\. Let documents name fewer calls/,
+  expect(() => requireQuotas(stageThatCalls(95, 100))).not.toThrow()
+  expect(() => requireQuotas(stageThatCalls(100, 100))).toThrow(
+    /^Cannot deploy: the policies of role Machines\w+ \(AWS::IAM::Role\) of stack SluiceMachines, the most of it calls 10[0-9]{3}, parts \d{2,3} would have up to 10[0-9]{3} characters, and AWS takes 10240\. Let documents name fewer calls/,
   )
 })

@@ -21,7 +21,7 @@ const RUNS = { tenant: 'main', name: 'runs' }
 const WIDTH = 2
 
 for (const { tags, rows: given } of firstDaily<[number, number]>(2, [
-  [2, 20],
+  [2, 24],
   [50, 13],
   [1_000, 14],
 ])) {

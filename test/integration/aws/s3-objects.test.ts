@@ -4,7 +4,7 @@ import { openObjects } from '../../../functions/aws/objects.ts'
 import { sha256 } from '../../../shared/text/hash.ts'
 import { objectStoreSuite } from '../../conformance/object-store-suite.ts'
 import { startAwsError } from '../../emulators/aws-error.ts'
-import { type S3Emulator, startS3 } from '../../emulators/s3.ts'
+import { startVersionedS3, type VersionedS3 } from '../../emulators/versioned-s3.ts'
 import { firstDaily } from '../../how-much.ts'
 import { awsSettings } from './aws-settings.ts'
 
@@ -13,10 +13,10 @@ const keyOf = (ref: string) => {
   return `${tenant}/objects/${hash.slice(0, 2)}/${hash}`
 }
 
-let s3: S3Emulator
+let s3: VersionedS3
 const open = () => openObjects({ env: awsSettings({ BUCKET: s3.bucket }) }, s3.config)
 beforeAll(async () => {
-  s3 = await startS3()
+  s3 = await startVersionedS3()
 })
 afterAll(() => s3.close())
 
@@ -42,6 +42,16 @@ describe('S3 objects', () => {
     await sleep(1_100)
     await open().put('main', Buffer.from('old'))
     expect(await s3.lastModified(keyOf(ref))).toBeGreaterThan(before)
+  })
+
+  test('are erased with what the bucket kept of them: every version, and what a deletion only hid', async () => {
+    const { ref } = await open().put('main', Buffer.from('hidden'))
+    await open().put('main', Buffer.from('hidden'))
+    await s3.remove(keyOf(ref))
+    const left = () => s3.bodies().filter(({ body }) => body.toString() === 'hidden').length
+    expect(left()).toBe(2)
+    expect(await open().erase('main', ref, Date.now() + 60_000)).toBe(true)
+    expect(left()).toBe(0)
   })
 
   test('a bucket that is not named in the environment is said by its name', () => {

@@ -7,6 +7,7 @@ import { lambdaClock } from '../../../functions/aws/core.ts'
 import { openGraphStore } from '../../../functions/aws/graph-store/graph-store.ts'
 import { openObjects } from '../../../functions/aws/objects.ts'
 import { openIndexing, openSearchIndex } from '../../../functions/aws/search-index.ts'
+import { SettingsSchema } from '../../../shared/settings/settings.ts'
 import { AT } from '../../conformance/graph-fixture.ts'
 import { searchIndexSuite } from '../../conformance/search-index-suite.ts'
 import { type DynamodbEmulator, startDynamodb } from '../../emulators/dynamodb.ts'
@@ -28,6 +29,7 @@ searchIndexSuite('DynamoDB and S3', async () => {
     env,
     clock: { now: () => now, delay: lambdaClock.delay },
     ids: { random: (bytes: number) => randomBytes(bytes), boot: 'test' },
+    settings: SettingsSchema.parse({}),
   }
   const graph = openGraphStore(core, dynamodb.aws)
   const objects = openObjects(core, s3.config)

@@ -1,13 +1,17 @@
 import {
   CreateStateMachineAliasCommand,
   CreateStateMachineCommand,
+  ListStateMachineVersionsCommand,
+  ListTagsForResourceCommand,
   PublishStateMachineVersionCommand,
   SFNClient,
+  UpdateStateMachineCommand,
 } from '@aws-sdk/client-sfn'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { lambdaClock } from '../../../functions/aws/core.ts'
 import { openMachine } from '../../../functions/aws/machine.ts'
 import type { Machine, MachineInput } from '../../../shared/runs/machine.ts'
+import { SettingsSchema } from '../../../shared/settings/settings.ts'
 import { sha256 } from '../../../shared/text/hash.ts'
 import type { Json } from '../../../shared/text/json.ts'
 import type { OpenMachine } from '../../conformance/machine/machine-fixture.ts'
@@ -191,6 +195,27 @@ describe('the Step Functions adapter', () => {
     expect(service.calls.slice(before)).toEqual(['DescribeStateMachineAlias'])
   })
 
+  test('where deployments alone make machines, that of another document is not asked for', async () => {
+    const { service, place } = await open()
+    const closed = place.machine(service.aws, {}, {}, SettingsSchema.parse({ authoring: 'deployed_only' }))
+    await expect(closed.ensure(TEXT, HASH)).rejects.toMatchObject({
+      ...{ name: 'NotFound', code: 'machine_unknown', message: expect.stringContaining('authoring: deployed_only') },
+    })
+    expect(service.calls).toEqual([])
+  })
+
+  test('a machine that is made has the tags of the stage beside its own', async () => {
+    const { service, place } = await open()
+    const settings = { ...SettingsSchema.parse({}), tags: { team: 'research', 'sluice:kind': 'mine' } }
+    const resourceArn = await place.machine(service.aws, {}, {}, settings).ensure(TEXT, HASH)
+    const client = new SFNClient(service.aws)
+    const { tags = [] } = await client.send(new ListTagsForResourceCommand({ resourceArn }))
+    client.destroy()
+    expect(Object.fromEntries(tags.map(({ key, value }) => [key, value]))).toEqual({
+      ...{ team: 'research', 'sluice:stage': 'test', 'sluice:kind': 'inline', 'sluice:dag_hash': HASH },
+    })
+  })
+
   test('a version is started, described and stopped by the name of its machine', async () => {
     const { machine } = await open()
     const arn = `${await machine.ensure(TEXT, HASH)}:7`
@@ -199,6 +224,47 @@ describe('the Step Functions adapter', () => {
     await machine.stop(arn, 'run_a', 'why'.repeat(20_000))
     expect(await machine.describe(arn, 'run_a')).toMatchObject({ status: 'ABORTED' })
     expect(await machine.describe(arn, 'run_b')).toBeUndefined()
+  })
+
+  test('versions that were replaced long ago are removed, of parts later; the newest and one that an alias names stay', async () => {
+    const DAY_MS = 86_400_000
+    const clock = { ...lambdaClock, time: Date.parse('2026-11-27T00:00:00.000Z'), now: () => clock.time }
+    const service = await startStepFunctions({ invoke: async () => null, clock })
+    services.push(service)
+    const place = await places.open(clock)
+    const deployed = { big: { document: '', dag_hash: HASH, machine: 'sluice-test-big', parts: 1 } }
+    const machine = place.machine(service.aws, {}, deployed)
+    const client = new SFNClient(service.aws)
+    const roleArn = `arn:aws:iam::${ACCOUNT}:role/sluice-test-machines`
+    const text = (n: number) =>
+      JSON.stringify({ QueryLanguage: 'JSONata', StartAt: 'a', States: { a: { Type: 'Succeed', Comment: String(n) } } })
+    const arnOf = (name: string) => `arn:aws:states:${REGION}:${ACCOUNT}:stateMachine:${name}`
+    const names = ['sluice-test-big', 'sluice-test-big_1', 'sluice-test-research']
+    for (const name of names) {
+      await client.send(new CreateStateMachineCommand({ name, definition: text(0), roleArn }))
+      for (let n = 1; n <= 4; n++) {
+        const stateMachineArn = arnOf(name)
+        await client.send(new UpdateStateMachineCommand({ stateMachineArn, definition: text(n) }))
+        await client.send(new PublishStateMachineVersionCommand({ stateMachineArn }))
+        clock.time += 10 * DAY_MS
+      }
+    }
+    const routingConfiguration = [{ stateMachineVersionArn: `${arnOf('sluice-test-big')}:2`, weight: 100 }]
+    await client.send(new CreateStateMachineAliasCommand({ name: 'document-x', routingConfiguration }))
+    const versions = async (name: string) => {
+      const answer = await client.send(new ListStateMachineVersionsCommand({ stateMachineArn: arnOf(name) }))
+      return (answer.stateMachineVersions ?? []).map(({ stateMachineVersionArn = '' }) =>
+        stateMachineVersionArn.split(':').at(-1),
+      )
+    }
+    // Of big the versions were replaced 110, 100 and 90 days ago, of its part 70, 60 and 50, of research 30, 20 and 10.
+    const ago = (days: number) => clock.now() - days * DAY_MS
+    expect(await machine.prune({ machines: ago(25), parts: ago(55) })).toBe(5)
+    expect(await versions('sluice-test-big')).toEqual(['4', '2'])
+    expect(await versions('sluice-test-big_1')).toEqual(['4', '3'])
+    expect(await versions('sluice-test-research')).toEqual(['4', '3', '2'])
+    expect(await machine.prune({ machines: ago(25), parts: ago(55) })).toBe(0)
+    client.destroy()
   })
 
   test('another input under the same name exists', async () => {

@@ -4,11 +4,17 @@ import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
 import { buildApp } from '../../../infra/aws/build-app.ts'
 import { readDeploySettings } from '../../../infra/aws/deploy-settings.ts'
-import { type DeployedDag, gateScripts, projectGatesOf, readDeployedDags } from '../../../infra/aws/deployed-dags.ts'
+import {
+  type DeployedDag,
+  gateScripts,
+  projectGatesOf,
+  readDeployedDags,
+  withToldEnds,
+} from '../../../infra/aws/deployed-dags.ts'
 import { bundleSteps, readStageSteps, withDescribedSteps } from '../../../infra/aws/deployed-steps.ts'
+import { requireQuotas } from '../../../infra/aws/measure-quotas.ts'
 import { stageNames } from '../../../infra/aws/names.ts'
 import { readStageSettings, withCdkContext } from '../../../infra/aws/stage-settings.ts'
-import { requireRoleRoom } from '../../../infra/aws/template-limits.ts'
 import { FUNCTIONS } from '../../../shared/catalog.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { type Assembly, ROOT, readAssembly } from './assembly.ts'
@@ -73,9 +79,10 @@ export async function synthesizeInto(
   const deploy = readDeploySettings((key) => app.node.tryGetContext(key))
   const own = withCdkContext(given, deploy)
   const stage = await readStageSteps(project, own)
-  const settings = withDescribedSteps(own, stage)
-  const gates = await projectGatesOf(project, [join(project, 'dags')], settings.gates)
-  const dags = readDeployedDags(join(project, 'dags'), project, settings, stage.known, gates)
+  const described = withDescribedSteps(own, stage)
+  const gates = await projectGatesOf(project, [join(project, 'dags')], described.gates)
+  const dags = readDeployedDags(join(project, 'dags'), project, described, stage.known, gates)
+  const settings = withToldEnds(described, dags)
   if (code === 'placeholders') writePlaceholders(dir)
   else
     symlinkSync(
@@ -85,6 +92,6 @@ export async function synthesizeInto(
     )
   await bundleSteps(join(dir, 'steps'), project, stage)
   buildApp({ app, deploy, settings, dags, steps: stage.steps, calls: stage.calls, built: dir })
-  requireRoleRoom(app.synth())
+  requireQuotas(app.synth())
   return { app, dags }
 }

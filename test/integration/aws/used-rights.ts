@@ -60,6 +60,7 @@ const RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   'objects.get': ['objects.get'],
   'objects.has': ['objects.get'],
   'objects.put': ['objects.put'],
+  'objects.erase': ['objects.erase'],
   'uploads.open': ['objects.put'],
   'graph.list': ['graph.list'],
   search: ['search.read'],
@@ -76,6 +77,8 @@ const RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   'machine.named': ['machine.named'],
   'machine.start': ['machine.start'],
   'machine.clear': ['machine.clear'],
+  'machine.prune': ['machine.clear'],
+  'machine.takeBack': ['machine.takeBack'],
   'machine.describe': ['machine.describe'],
   'machine.stop': ['machine.stop'],
   'machine.holderGone': [],
@@ -83,14 +86,23 @@ const RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   'outbox.startRun': ['outbox.start'],
   'outbox.slackWork': ['outbox.slack'],
   'outbox.graphWork': ['outbox.graph'],
+  'outbox.fireTriggers': ['outbox.fire'],
+  'outbox.keepOrErase': ['outbox.mark'],
   'outbox.webhookWork': ['outbox.webhook'],
+  'outbox.busWork': ['outbox.bus'],
   webhooks: ['webhooks.sign'],
+  buses: ['buses.put'],
   services: ['services.key'],
+  hookKeys: ['hooks.verify'],
   mcp: ['mcp.key'],
   'outbox.writeAnchor': ['outbox.anchor'],
   'anchors.put': ['anchors.put'],
   'anchors.versions': ['anchors.read'],
   'health.look': ['health.probe'],
+  'spending.read': ['spending.read'],
+  ...Object.fromEntries(
+    ['reserve', 'settle', 'raise', 'noteTold'].map((method) => [`spending.${method}`, ['spending.count'] as const]),
+  ),
   'tokens.get': ['tokens.read'],
   'tokens.list': ['tokens.list'],
   'tokens.put': ['tokens.put'],
@@ -110,11 +122,16 @@ const ITEM_RIGHTS: Readonly<Record<string, Right>> = {
   'runs Query': 'runs.query',
   'runs PutItem': 'runs.put',
   'runs UpdateItem': 'runs.update',
+  'runs DeleteItem': 'runs.erase',
   'waits GetItem': 'runs.get',
   'waits Query': 'runs.query',
   'waits PutItem': 'runs.put',
   'waits UpdateItem': 'runs.update',
   'waits DeleteItem': 'waits.forget',
+  'triggers GetItem': 'triggers.get',
+  'triggers Query': 'triggers.query',
+  'triggers PutItem': 'triggers.put',
+  'triggers DeleteItem': 'triggers.forget',
   'graph GetItem': 'graph.get',
   'graph BatchGetItem': 'graph.getAll',
   'graph Query': 'graph.query',
@@ -144,7 +161,7 @@ function ofStage(
   return name === 'synthesize-answer' ? [`research.${what}`, `judge.${what}`] : [`research.${what}`]
 }
 
-const UPLOADS = new Set(['put-object', 'upload-object'])
+const UPLOADS = new Set(['put-entities', 'put-object', 'upload-object', 'import-stage', 'take-webhook', 'fire-trigger'])
 const STORED = new Set(['countStored', 'storedSince'])
 const LEASES = new Set(['takeLease', 'leases', 'dropLease'])
 
@@ -166,6 +183,9 @@ const ACTIONS: Readonly<Record<string, readonly string[]>> = {
   GetObject: READ_OBJECT,
   HeadObject: READ_OBJECT,
   PutObject: ['s3:PutObject'],
+  ListObjectVersions: ['s3:ListBucketVersions'],
+  // Each by the id of its version.
+  DeleteObject: ['s3:DeleteObjectVersion'],
   Invoke: ['lambda:InvokeFunction'],
   // With tags and a role.
   CreateStateMachine: ['states:CreateStateMachine', 'states:TagResource', 'iam:PassRole'],
@@ -174,6 +194,8 @@ const ACTIONS: Readonly<Record<string, readonly string[]>> = {
 const SERVICES: Readonly<Record<string, string>> = {
   UpdateStateMachine: 'states',
   DeleteStateMachine: 'states',
+  DeleteStateMachineVersion: 'states',
+  ListStateMachineVersions: 'states',
   DescribeStateMachine: 'states',
   DescribeStateMachineAlias: 'states',
   ListStateMachines: 'states',
@@ -186,6 +208,7 @@ const SERVICES: Readonly<Record<string, string>> = {
   ListVersionsByFunction: 'lambda',
   GetSecretValue: 'secretsmanager',
   GetParameter: 'ssm',
+  PutEvents: 'events',
   Converse: 'bedrock',
   ConverseStream: 'bedrock',
 }

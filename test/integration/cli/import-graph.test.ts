@@ -54,13 +54,13 @@ const watched = () => {
 }
 
 describe('importGraph()', () => {
-  test('sends 100 lines a call, kinds apart and in their order', async () => {
+  test('sends 1,000 lines a call, kinds apart and in their order', async () => {
     const { target, calls } = await serve((_, body) => took(body))
-    const lines = [...entities(0, 120), '{"subject":"e1"}', '{"subject":"e2"}', ...entities(120, 121)]
+    const lines = [...entities(0, 1_020), '{"subject":"e1"}', '{"subject":"e2"}', ...entities(1_020, 1_021)]
     const imported = await importGraph(target, text(lines), { from: 1, ...watched() })
-    expect(imported).toEqual({ outcomes: { created: 123 }, refused: 0, errors: [] })
+    expect(imported).toEqual({ outcomes: { created: 1_023 }, refused: 0, errors: [] })
     expect(calls.map(({ path, ids }) => `${path} ${ids.length}`)).toEqual([
-      'PUT /api/graph/entities 100',
+      'PUT /api/graph/entities 1000',
       'PUT /api/graph/entities 20',
       'PUT /api/graph/triples 2',
       'PUT /api/graph/entities 1',
@@ -93,15 +93,15 @@ describe('importGraph()', () => {
 
   test('an answer it may not go on after stops it at the line to go on from', async () => {
     const { target, calls } = await serve((_, body) =>
-      body.includes('"e100"') ? problem(401, 'no_token') : took(body),
+      body.includes('"e1000"') ? problem(401, 'no_token') : took(body),
     )
-    const imported = await importGraph(target, text(['', ...entities(0, 150)]), { from: 1, ...watched() })
-    expect(imported).toMatchObject({ outcomes: { created: 100 }, next_line: 102, stopped: { status: 401 } })
+    const imported = await importGraph(target, text(['', ...entities(0, 1_050)]), { from: 1, ...watched() })
+    expect(imported).toMatchObject({ outcomes: { created: 1_000 }, next_line: 1_002, stopped: { status: 401 } })
     expect(calls).toHaveLength(2)
     const { target: again, calls: sent } = await serve((_, body) => took(body))
-    const rest = await importGraph(again, text(['', ...entities(0, 150)]), { from: 102, ...watched() })
+    const rest = await importGraph(again, text(['', ...entities(0, 1_050)]), { from: 1_002, ...watched() })
     expect(rest.outcomes).toEqual({ created: 50 })
-    expect(sent[0]?.ids[0]).toBe('e100')
+    expect(sent[0]?.ids[0]).toBe('e1000')
   })
 
   test('a person who stops it stops it between two calls, or in the middle of a wait', async () => {
@@ -110,10 +110,10 @@ describe('importGraph()', () => {
       stop.abort()
       return took(body)
     })
-    const imported = await importGraph(target, text(entities(0, 150)), { from: 1, signal: stop.signal, ...watched() })
+    const imported = await importGraph(target, text(entities(0, 1_050)), { from: 1, signal: stop.signal, ...watched() })
     expect(imported).toMatchObject({
-      outcomes: { created: 100 },
-      next_line: 101,
+      outcomes: { created: 1_000 },
+      next_line: 1_001,
       stopped: { reason: { code: 'interrupted' } },
     })
     expect(calls).toHaveLength(1)
@@ -127,23 +127,43 @@ describe('importGraph()', () => {
     expect(await waiting).toMatchObject({ next_line: 1, stopped: { reason: { code: 'interrupted' } } })
   })
 
-  test('a body is stored first; one that is refused refuses its line alone', async () => {
+  test('bodies go with their entities, as many as a call may have bytes; a large one is stored first', async () => {
+    const ref = `objstore://main/${'a'.repeat(64)}`
     const { target, calls } = await serve((path, body) => {
       if (path !== '/api/objects') return took(body)
-      if (body === 'bad') return problem(415, 'unreadable_body')
-      return { status: 200, json: { ref: `objstore://main/${'a'.repeat(64)}`, sha256: 'a'.repeat(64), size: 4 } }
+      if (body.startsWith('bad')) return problem(415, 'unreadable_body')
+      return { status: 200, json: { ref, sha256: 'a'.repeat(64), size: 4 } }
     })
-    const lines = ['{"entity_id":"e0","body":"good"}', '{"entity_id":"e1","body":"bad"}', '{"entity_id":"e2","body":7}']
-    const imported = await importGraph(target, text(lines), { from: 1, ...watched() })
+    const line = (n: number, body: string) => JSON.stringify({ entity_id: `e${n}`, body })
+    const lines = [
+      ...Array.from({ length: 5 }, (_, n) => line(n, 'y'.repeat(4_000))),
+      line(5, 'x'.repeat(6_000)),
+      line(6, `bad${'x'.repeat(6_000)}`),
+    ]
+    const imported = await importGraph(target, text(lines), { from: 1, mostBytes: 10_000, ...watched() })
     expect(imported).toMatchObject({
-      outcomes: { created: 1 },
-      refused: 2,
-      errors: [
-        { line: 2, code: 'unreadable_body' },
-        { line: 3, code: 'malformed_line' },
-      ],
+      outcomes: { created: 6 },
+      refused: 1,
+      errors: [{ line: 7, code: 'unreadable_body' }],
     })
-    expect(calls.at(-1)).toEqual({ path: 'PUT /api/graph/entities', ids: ['e0'] })
+    expect(calls.map(({ path, ids }) => `${path} ${ids.join(' ')}`.trim())).toEqual([
+      'PUT /api/graph/entities e0 e1',
+      'PUT /api/graph/entities e2 e3',
+      'PUT /api/graph/entities e4',
+      'PUT /api/objects',
+      'PUT /api/graph/entities e5',
+      'PUT /api/objects',
+    ])
+  })
+
+  test('a body that a server finds too large in a call is stored first', async () => {
+    const { target, calls } = await serve((path, body) => {
+      if (path === '/api/objects') return { status: 200, json: { ref: 'r', sha256: 'a', size: 1 } }
+      return body.includes('"body"') ? problem(413, 'body_too_large') : took(body)
+    })
+    const imported = await importGraph(target, text(['{"entity_id":"e0","body":"text"}']), { from: 1, ...watched() })
+    expect(imported.outcomes).toEqual({ created: 1 })
+    expect(calls).toHaveLength(3)
   })
 })
 

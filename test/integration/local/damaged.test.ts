@@ -39,12 +39,12 @@ const DAG = {
       outputs: { x: { type: 'number' } },
       deterministic: { handler: 'transform', config: { expression: '1' } },
     },
-    // Too large for a row: a file among the objects.
+    // Too large for the database: a file among the objects.
     {
       id: 'long',
       mode: 'deterministic',
       outputs: { text: { type: 'string' } },
-      deterministic: { handler: 'transform', config: { expression: '$pad("x", 2000, "x")' } },
+      deterministic: { handler: 'transform', config: { expression: '$pad("x", 20000, "x")' } },
     },
   ],
 }
@@ -138,6 +138,10 @@ test('doctor finds damaged rows and objects, and leaves a folder in use alone', 
   expect(stored?.says).toContain(file.name)
   rmSync(join(file.parentPath, file.name))
   expect(storeChecks(dir)[1]).toMatchObject({ state: 'ok' })
+  damage("UPDATE long_bodies SET body = x'00' WHERE length(body) > length(?)", 'a long one')
+  expect(storeChecks(dir)[1]?.state).toBe('failed')
+  damage('DELETE FROM long_objects WHERE tenant = ?', 'main')
+  expect(storeChecks(dir)[1]).toMatchObject({ state: 'ok' })
   damage("UPDATE objects SET body = '2' WHERE tenant = ? AND body = CAST('1' AS BLOB)", 'main')
   expect(storeChecks(dir)[1]).toMatchObject({
     state: 'failed',
@@ -157,11 +161,18 @@ const PLAIN: Readonly<Record<string, string>> = {
   join_waits: 'key token',
   join_done: 'key source',
   head_maps: 'map key',
+  run_facts: 'tenant place',
+  run_terms: 'tenant term place',
+  run_notes: 'at id',
   parent_tokens: 'token',
   cached_results: 'tenant block_hash inputs_hash at',
+  run_marks: 'tenant run_id check_at',
+  erasing_bodies: 'tenant run_id sha256',
   artifacts: 'name',
   objects: 'tenant',
+  long_objects: 'tenant',
   leases: 'tenant pool holder until',
+  key_queues: 'tenant queue body version',
   queued_runs: 'tenant at run_id',
   start_holds: 'tenant at',
   request_counts: 'tenant caller window',
@@ -187,6 +198,11 @@ const PLAIN: Readonly<Record<string, string>> = {
   callbacks: 'tenant run_id place',
   wait_tokens: 'tenant run_id wait token',
   callback_keys: 'tenant',
+  spending_ledgers: 'cap period',
+  spending_calls: 'cap period id',
+  spending_raises: 'cap period id',
+  trigger_states: 'tenant document name',
+  firings: 'tenant document name id place kept_at state',
 }
 
 test('doctor looks at every column that holds JSON: each text of the file is known for what it is', async () => {

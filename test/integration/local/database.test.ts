@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createSqliteJournal } from '../../../infra/local/asl/sqlite-journal.ts'
 import {
+  commitsDone,
   commitTogether,
   onTransactions,
   openDatabase,
@@ -76,7 +77,7 @@ test('openDatabase() refuses a file of a newer version, naming both', () => {
   const db = openDatabase(folder)
   db.exec('PRAGMA user_version = 99')
   db.close()
-  expect(() => openDatabase(folder)).toThrow(/schema 99, this version of Sluice knows up to 6/)
+  expect(() => openDatabase(folder)).toThrow(/schema 99, this version of Sluice knows up to 7/)
 })
 
 test('openDatabase() names a damaged file', () => {
@@ -300,6 +301,7 @@ test('what a commit could not write is believed by nobody: HEAD, joins and conte
   expect((await store.head(run))?.running).toEqual(['1', '2'])
   await store.signalJoin(run, '4', 'a')
   const after = [await store.head(run), await store.events(run, 0, 9), await store.sealed(run)]
+  await commitsDone(db)
   db.close()
   // And the file has all of that.
   const again = openDatabase(folder)

@@ -18,7 +18,16 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 /** The columns `runs` had in schema 1. */
 const FIRST =
   'run tenant run_id dag_name created_at state seq running running_count deadline_at check_at stopped'.split(' ')
-const LATER_TABLES = ['leases', 'queued_runs', 'start_holds', 'request_counts', 'lineages', 'goal_attempts', 'stops']
+const LATER_TABLES = [
+  'leases',
+  'queued_runs',
+  'key_queues',
+  'start_holds',
+  'request_counts',
+  'lineages',
+  'goal_attempts',
+  'stops',
+]
 
 /** Makes the file one of schema 1: with the tables and columns of then, and the runs in it. */
 function makeOlder(): void {
@@ -123,7 +132,7 @@ test('once opened it is of this version: an older program refuses it rather than
   makeOlder()
   await within(async () => {})
   const db = openDatabase(folder)
-  expect(db.prepare('PRAGMA user_version').get()).toEqual({ user_version: 6 })
+  expect(db.prepare('PRAGMA user_version').get()).toEqual({ user_version: 7 })
   db.close()
 })
 

@@ -10,6 +10,7 @@ import { openGraphStore } from '../../../infra/local/graph-store/graph-store.ts'
 import { openRunStore } from '../../../infra/local/run-store/run-store.ts'
 import { openStoredObjects } from '../../../infra/local/stored-objects.ts'
 import { createRetention } from '../../../infra/local/sweep.ts'
+import { openTriggers } from '../../../infra/local/triggers.ts'
 import type { GraphStore } from '../../../shared/graph/graph-store.ts'
 import type { Triple } from '../../../shared/graph/triple.ts'
 import { type ObjectStore, objectKey } from '../../../shared/ports/objects.ts'
@@ -31,6 +32,7 @@ beforeEach(() => {
   db = openDatabase(folder)
   store = openRunStore(db)
   createSqliteJournal(db)
+  openTriggers(db)
   graph = openGraphStore(db, { now: () => later(0) })
   objects = openStoredObjects(db, openObjects(join(folder, 'objects')))
 })
@@ -249,6 +251,16 @@ async function rowOf(text: string, day: number): Promise<string> {
   expect(set.run(later(day), ref.slice(-64)).changes).toBe(1)
   return ref
 }
+
+test('long ones go with their bodies, and stay as long as an entity names them', async () => {
+  const long = async (text: string) => (await objects.put('main', Buffer.alloc(2_000, text))).ref
+  const [old, body] = [await long('old'), await long('body')]
+  db.prepare('UPDATE long_objects SET written_at = ?').run(later(0))
+  await graph.put('main', [place('a', [], { objectstore_ref: body })])
+  await retain(later(1_000))
+  expect(await areThere([old, body])).toEqual([false, true])
+  expect(rows()).toMatchObject({ long_objects: 1, long_bodies: 1 })
+})
 
 const areThere = (refs: readonly string[]) => Promise.all(refs.map((ref) => objects.has('main', ref)))
 

@@ -157,7 +157,7 @@ describe('a graph that is away', () => {
     open = await openQuestionPlace({ sweep_ms: 0 })
     const { world } = open.place
     const run = { tenant: 'main', run_id: `run_${'0'.repeat(26)}` }
-    const order = await prepareResearchRun(world, 'main', CAPITAL, undefined)
+    const order = await prepareResearchRun(world, 'main', CAPITAL, {})
     const options = { max_parallel: 5, fail_fast: false, deadline_sec: 600 }
     const machine = await order.machine()
     await createRun(world, { ...order, machine, run, options, starter: 'user:ana', body_hash: 'b' })

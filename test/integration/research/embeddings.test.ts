@@ -87,6 +87,30 @@ describe('embeddings of the settings', () => {
     expect((await place.call('verify-run', asked.run_id)).json).toMatchObject({ ok: true })
   })
 
+  test('count as the settings or the question say; at 0 nothing is embedded, and the answer is as without', async () => {
+    const { place, server } = await withEmbedder('openai-compatible', { weight: 1 })
+    const sea = idOf('country', 'pe')
+    const rankOf = async (more: object) => {
+      const { classified } = await stateAfter(
+        place,
+        await place.ask({ topic: TOPIC, budget_tokens: 20_000, ...more }),
+        'nl_classify',
+      )
+      return (classified?.candidates ?? []).findIndex(({ entity_id }) => entity_id === sea)
+    }
+    const [set, low] = [await rankOf({}), await rankOf({ embeddings_weight: 0.01 })]
+    expect(set).toBeGreaterThanOrEqual(0)
+    expect(low).toBeGreaterThan(set)
+    const before = server.asked.length
+    const none = await place.ask({ topic: TOPIC, budget_tokens: 20_000, embeddings_weight: 0 })
+    expect(server.asked).toHaveLength(before)
+    expect(found(none)).toEqual(found(await plainly()))
+    expect(none.answer.embeddings_weight).toBe(0)
+    expect((await place.call('start-research', '', { topic: TOPIC, embeddings_weight: 2 })).json).toMatchObject({
+      status: 400,
+    })
+  })
+
   test('are asked of so many hits and no more', async () => {
     const { place, server } = await withEmbedder('openai-compatible', { hits: 3 })
     await place.ask({ topic: TOPIC, budget_tokens: 20_000 })

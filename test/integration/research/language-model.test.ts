@@ -279,7 +279,7 @@ describe('retrieved text that gives orders', () => {
     const script = {
       route: { action: 'decompose', args: { axes: ['entity_type'], focus: TOPIC } },
       assess: { sufficient: true },
-      answer: ANSWER,
+      answer: { synthesis: 'The capital of Norway is Lima [1].' },
     }
     const { place, model } = await withModel(script, hostile)
     await place.ask({ topic: `${TOPIC} guide`, ...BUDGET })

@@ -15,7 +15,7 @@ export interface Asked {
 }
 
 export interface ResearchPlace extends TestPlace {
-  ask(intent: Intent & { readonly parent_loop?: string }): Promise<Asked>
+  ask(intent: Intent & { readonly parent_loop?: string; readonly embeddings_weight?: number }): Promise<Asked>
 }
 
 /** A local place with the small atlas in its graph. */

@@ -11,13 +11,19 @@ let computing: ResearchPlace
 beforeAll(async () => {
   model = await startModel({})
   asking = await openResearchPlace({}, model.settings)
-  computing = await openResearchPlace()
+  computing = await openResearchPlace({}, {}, NOTES)
 })
 afterAll(async () => {
   await asking.close()
   await computing.close()
   await model.close()
 })
+
+/** The better a note fits, the later it comes in the alphabet, and the older it is. */
+const NOTES = [
+  { name: 'b', text: 'A quokka was seen in a burrow.', more: { time: '2026-11-10T00:00:00.000Z' } },
+  { name: 'c', text: 'How deep a quokka digs its burrow: an arm.', more: { time: '2026-11-05T00:00:00.000Z' } },
+].map((note) => ({ type: 'note', label: `Quokka note ${note.name}`, ...note }))
 
 const extractive = () => computing
 
@@ -60,6 +66,17 @@ describe('the extractive model', () => {
         { kind: 'graph_diffusion', seeds: [idOf('city', 'oslo')] },
       ],
     })
+  })
+
+  test('what the first search put first stays first in the evidence of a decomposition', async () => {
+    const asked = await extractive().ask({ topic: 'How deep does a quokka dig the burrow?' })
+    expect(asked.path).toContain('routed decompose')
+    const evidence = asked.answer.result?.evidence ?? []
+    const states = evidence.filter(({ source }) => source === 'entity_state').map(({ entity_id }) => entity_id)
+    expect(states).toEqual(['c', 'b'].map((name) => idOf('note', name)))
+    expect(evidence.map(({ score = 0 }) => score)).toEqual(
+      evidence.map(({ score = 0 }) => score).toSorted((a, b) => b - a),
+    )
   })
 
   test('decomposes a question about a box', async () => {

@@ -61,6 +61,20 @@ describe('findCandidates()', () => {
     expect(inZone.map(({ entity_id }) => entity_id)).toContain(idOf('crane', 'c1'))
   })
 
+  test('a misspelt name is taken for the only one next to it, and that is told; an unknown word for none', async () => {
+    const { candidates, degraded } = await search('What is the capital of Norwya?')
+    expect(candidates[0]).toMatchObject({ entity_id: idOf('country', 'no'), tier: '0', source: 'classifier_chain' })
+    expect(degraded).toEqual(['nothing has the word "Norwya": "norway" was looked for'])
+    const unknown = await search('What is the capital of Timbuktu?')
+    expect(unknown.degraded).toEqual([])
+    expect(unknown.candidates.filter(({ source }) => source === 'classifier_chain')).toEqual([])
+  })
+
+  test('finds a name by its words, whatever stands between them', async () => {
+    expect((await idsOf('What is in zone-4?'))[0]).toBe(idOf('zone', 'z4'))
+    expect((await idsOf('the crane c1 crane_C1', {}))[0]).toBe(idOf('crane', 'c1'))
+  })
+
   test('a part that fails degrades and stops no other', async () => {
     const { world } = place.place
     const broken = { ...world, graph: { ...world.graph, entities: () => Promise.reject(new Error('away')) } }

@@ -34,7 +34,7 @@ export interface StageEvent {
 /** HEAD and META, and no execution: nothing moves but what the test calls. */
 export async function enterChain(world: World, intent: Intent): Promise<RunKey> {
   const run = { tenant: 'main', run_id: newRunId(world.ids.random(17)) }
-  const { machine, ...order } = await prepareResearchRun(world, run.tenant, intent, undefined)
+  const { machine, ...order } = await prepareResearchRun(world, run.tenant, intent, {})
   const options = { max_parallel: 0, fail_fast: false, deadline_sec: 600 }
   const started = { options, starter: 'user:test', body_hash: 'none', machine: await machine() }
   await createRun(world, { ...order, ...started, run })

@@ -4,6 +4,7 @@ import type { TestPlace } from '../test-place.ts'
 import {
   dailyOnSqlite,
   eventually,
+  HOLDS,
   holders,
   noHolders,
   type OpenSafe,
@@ -11,7 +12,6 @@ import {
   QUICK,
   startOf,
   stateOf,
-  WAITS,
 } from './safety-place.ts'
 
 /** Starts that somebody holds, on one kind of store. */
@@ -37,7 +37,7 @@ export function holdSuite(store: string, openSafe: OpenSafe): void {
       daily,
       async () => {
         await opened({ max_runs: 5 })
-        await Promise.all([startOf(open, WAITS), startOf(open, WAITS)])
+        await Promise.all([startOf(open, HOLDS), startOf(open, HOLDS)])
         const { json } = await holdAll()
         expect(json).toMatchObject({
           stopped: 2,
@@ -67,7 +67,7 @@ export function holdSuite(store: string, openSafe: OpenSafe): void {
 
     test('without hold starts go on', daily, async () => {
       await opened({})
-      await startOf(open, WAITS)
+      await startOf(open, HOLDS)
       expect((await post(open, 'stop-all')).json).toMatchObject({ stopped: 1 })
       expect((await startOf(open, QUICK)).status).toBe(201)
     })
@@ -80,7 +80,7 @@ export function holdSuite(store: string, openSafe: OpenSafe): void {
       for (let round = 0; round < 3; round += 1) {
         const starts = Array.from({ length: 20 }, async (_, i) => {
           await new Promise((resolve) => setTimeout(resolve, i))
-          return startOf(open, WAITS)
+          return startOf(open, HOLDS)
         })
         await new Promise((resolve) => setTimeout(resolve, 8))
         await holdAll()
@@ -109,7 +109,7 @@ export function holdSuite(store: string, openSafe: OpenSafe): void {
         }
         for (const create of [before, after]) {
           Object.assign(world, { runs: { ...runs, create } })
-          const { status, json } = await startOf(open, WAITS)
+          const { status, json } = await startOf(open, HOLDS)
           Object.assign(world, { runs })
           expect([status, json.code]).toEqual([409, 'starts_on_hold'])
           const [run] = (await runs.list('main', { limit: 1 })).runs
@@ -126,7 +126,7 @@ export function holdSuite(store: string, openSafe: OpenSafe): void {
       const { world } = open.place
       const dies = () => Promise.reject(new Error('died'))
       Object.assign(world, { machine: { ...world.machine, start: dies } })
-      const { json } = await startOf(open, WAITS)
+      const { json } = await startOf(open, HOLDS)
       await runs.holdStarts('main', { by: 'user:ana', at: new Date().toISOString() })
       await open.place.invoke('start-run', { tenant: 'main', run_id: json.run_id })
       expect(await stateOf(open, String(json.run_id))).toBe('cancelled')
@@ -135,8 +135,8 @@ export function holdSuite(store: string, openSafe: OpenSafe): void {
 
     test('releases nothing from the queue until the starts are', daily, async () => {
       const runs = await opened({ max_runs: 1, queue: true })
-      const first = String((await startOf(open, WAITS)).json.run_id)
-      const second = String((await startOf(open, WAITS)).json.run_id)
+      const first = String((await startOf(open, HOLDS)).json.run_id)
+      const second = String((await startOf(open, HOLDS)).json.run_id)
       await runs.holdStarts('main', { by: 'user:ana', at: new Date().toISOString() })
       await post(open, 'stop-run', { run_id: first })
       await noHolders(open)
@@ -144,12 +144,12 @@ export function holdSuite(store: string, openSafe: OpenSafe): void {
       expect(await stateOf(open, second)).toBe('pending')
       // The end of the first run may look at the queue at the same moment, and be the one that starts it.
       expect((await release()).json).toMatchObject({ released: true })
-      await open.until(second, ({ type }) => type === 'approval:requested')
+      await open.until(second, ({ type }) => type === 'block:waiting')
     })
 
     test('stops queued runs too', daily, async () => {
       const runs = await opened({ max_runs: 1, queue: true })
-      for (let i = 0; i < 3; i += 1) await startOf(open, WAITS)
+      for (let i = 0; i < 3; i += 1) await startOf(open, HOLDS)
       expect((await holdAll()).json.stopped).toBe(3)
       await atRest()
       await eventually(async () => (await runs.queued('main', 10)).length === 0, 'the queue is empty')
@@ -157,7 +157,7 @@ export function holdSuite(store: string, openSafe: OpenSafe): void {
 
     test('finds a run the list does not show yet by its place', async () => {
       const runs = await opened({})
-      const { json } = await startOf(open, WAITS)
+      const { json } = await startOf(open, HOLDS)
       // An index of DynamoDB is behind for a moment.
       Object.assign(open.place.world, { runs: { ...runs, list: async () => ({ runs: [] }) } })
       expect((await holdAll()).json.stopped).toBe(1)

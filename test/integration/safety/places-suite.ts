@@ -6,6 +6,7 @@ import type { TestPlace } from '../test-place.ts'
 import {
   dailyOnSqlite,
   eventually,
+  HOLDS,
   holders,
   noHolders,
   type OpenSafe,
@@ -33,7 +34,7 @@ export function placesSuite(store: string, openSafe: OpenSafe): void {
   describe(`max_runs, on ${store}`, () => {
     test('is exact under a hundred simultaneous starts; the others are told when to come back', daily, async () => {
       await opened({ max_runs: 7 })
-      const answers = await Promise.all(Array.from({ length: atMost(100, 30) }, () => startOf(open, WAITS)))
+      const answers = await Promise.all(Array.from({ length: atMost(100, 30) }, () => startOf(open, HOLDS)))
       const started = answers.flatMap(({ status, json }) => (status === 201 ? [String(json.run_id)] : []))
       expect(started).toHaveLength(7)
       for (const { status, headers, json } of answers.filter((answer) => answer.status !== 201)) {
@@ -43,12 +44,12 @@ export function placesSuite(store: string, openSafe: OpenSafe): void {
       expect([...(await holders(open))].sort()).toEqual(started.sort())
       await Promise.all(started.map((run_id) => post(open, 'stop-run', { run_id })))
       await noHolders(open)
-      expect((await startOf(open, WAITS)).status).toBe(201)
+      expect((await startOf(open, HOLDS)).status).toBe(201)
     })
 
     test('a run that ends, however it ends, gives its place back', daily, async () => {
       await opened({ max_runs: 1 })
-      for (const dag of [QUICK, { ...WAITS, blocks: WAITS.blocks.map(timedOut) }, QUICK]) {
+      for (const dag of [QUICK, { name: 'asks', blocks: WAITS.blocks.map(timedOut) }, QUICK]) {
         const { status, json } = await startOf(open, dag)
         expect(status).toBe(201)
         await open.ended(String(json.run_id))
@@ -58,14 +59,14 @@ export function placesSuite(store: string, openSafe: OpenSafe): void {
 
     test('a repeated key finds its run while all places are taken, and takes none', daily, async () => {
       await opened({ max_runs: 1 })
-      const once = () => startOf(open, WAITS, {}, { 'idempotency-key': 'k' })
+      const once = () => startOf(open, HOLDS, {}, { 'idempotency-key': 'k' })
       const answers = await Promise.all(Array.from({ length: 10 }, once))
       const ids = new Set(answers.map(({ json }) => json.run_id))
       expect([ids.size, answers.filter(({ status }) => status === 201).length]).toEqual([1, 1])
       expect(answers.every(({ status }) => status < 300)).toBe(true)
       const [run_id = ''] = [...ids]
       expect(await holders(open)).toEqual([run_id])
-      expect((await startOf(open, WAITS)).status).toBe(429)
+      expect((await startOf(open, HOLDS)).status).toBe(429)
       await post(open, 'stop-run', { run_id: String(run_id) })
       await noHolders(open)
       expect((await once()).json.run_id).toBe(run_id)
@@ -87,7 +88,7 @@ export function placesSuite(store: string, openSafe: OpenSafe): void {
         Object.assign(world, before)
         expect(await holders(open)).toEqual([])
       }
-      expect((await startOf(open, WAITS)).status).toBe(201)
+      expect((await startOf(open, HOLDS)).status).toBe(201)
     })
 
     test('an answer that was lost after the run was written keeps its place', async () => {
@@ -97,10 +98,10 @@ export function placesSuite(store: string, openSafe: OpenSafe): void {
         throw new Error('the answer was lost')
       }
       Object.assign(open.place.world, { runs: { ...runs, create } })
-      expect((await startOf(open, WAITS)).status).toBe(500)
+      expect((await startOf(open, HOLDS)).status).toBe(500)
       Object.assign(open.place.world, { runs })
       expect(await holders(open)).toHaveLength(1)
-      expect((await startOf(open, WAITS)).status).toBe(429)
+      expect((await startOf(open, HOLDS)).status).toBe(429)
     })
 
     test('children take no places', daily, async () => {
@@ -123,7 +124,7 @@ export function placesSuite(store: string, openSafe: OpenSafe): void {
       // Died before its HEAD; ended, and its release was lost.
       await runs.takeLease(POOL, `run_${'0'.repeat(26)}`, over(), 2)
       await runs.takeLease(POOL, ended, long(), 2)
-      const [one, two, three] = [await startOf(open, WAITS), await startOf(open, WAITS), await startOf(open, WAITS)]
+      const [one, two, three] = [await startOf(open, HOLDS), await startOf(open, HOLDS), await startOf(open, HOLDS)]
       expect([one.status, two.status, three.status]).toEqual([201, 201, 429])
       expect([...(await holders(open))].sort()).toEqual([one.json.run_id, two.json.run_id].sort())
     })
@@ -131,12 +132,12 @@ export function placesSuite(store: string, openSafe: OpenSafe): void {
     test('a start under way is no dead one', daily, async () => {
       const runs = await opened({ max_runs: 1 }, { sweep_ms: 0 })
       await runs.takeLease(POOL, `run_${'0'.repeat(26)}`, long(), 1)
-      expect((await startOf(open, WAITS)).status).toBe(429)
+      expect((await startOf(open, HOLDS)).status).toBe(429)
     })
 
     test('the sweep drops them, and extends those of live runs in one write', daily, async () => {
       const runs = await opened({ max_runs: 10 }, { sweep_ms: 0 })
-      const live = await Promise.all([1, 2, 3].map(async () => String((await startOf(open, WAITS)).json.run_id)))
+      const live = await Promise.all([1, 2, 3].map(async () => String((await startOf(open, HOLDS)).json.run_id)))
       const ended = String((await startOf(open, QUICK)).json.run_id)
       await open.ended(ended)
       await eventually(async () => (await holders(open)).length === 3, 'the ended run gave its place back')
@@ -153,12 +154,12 @@ export function placesSuite(store: string, openSafe: OpenSafe): void {
 
     test('the sweep gives a live run that has none one, as soon as one is free', daily, async () => {
       const runs = await opened({ max_runs: 1 }, { sweep_ms: 0 })
-      const run_id = String((await startOf(open, WAITS)).json.run_id)
-      await open.until(run_id, ({ type }) => type === 'approval:requested')
+      const run_id = String((await startOf(open, HOLDS)).json.run_id)
+      await open.until(run_id, ({ type }) => type === 'block:waiting')
       const head = await runs.head({ tenant: 'main', run_id })
       await runs.dropLease(POOL, run_id)
       // Another run took it meanwhile: two places would be over the cap.
-      const other = String((await startOf(open, WAITS)).json.run_id)
+      const other = String((await startOf(open, HOLDS)).json.run_id)
       await runs.moveCheck({ tenant: 'main', run_id }, head?.check_at ?? '', over())
       await open.place.invoke('sweep', {})
       expect(await holders(open)).toEqual([other])
@@ -168,20 +169,20 @@ export function placesSuite(store: string, openSafe: OpenSafe): void {
       await runs.moveCheck({ tenant: 'main', run_id }, later?.check_at ?? '', over())
       await open.place.invoke('sweep', {})
       expect(await holders(open)).toEqual([run_id])
-      expect(await stateOf(open, run_id)).toBe('paused_approval')
+      expect(await stateOf(open, run_id)).toBe('waiting')
     })
   })
 
   test(`an execution aborted from outside fails its run and frees its place, on ${store}`, daily, async () => {
     const runs = await opened({ max_runs: 1 }, { sweep_ms: 0 })
-    const run_id = String((await startOf(open, WAITS)).json.run_id)
-    await open.until(run_id, ({ type }) => type === 'approval:requested')
+    const run_id = String((await startOf(open, HOLDS)).json.run_id)
+    await open.until(run_id, ({ type }) => type === 'block:waiting')
     const meta = await runs.meta({ tenant: 'main', run_id })
     await open.place.world.machine.stop(meta?.machine ?? '', run_id, 'by hand')
     const events = await open.ended(run_id)
     expect(events.at(-1)).toMatchObject({ type: 'run:failed', data: { code: 'execution_ended' } })
     await noHolders(open)
-    expect((await startOf(open, WAITS)).status).toBe(201)
+    expect((await startOf(open, HOLDS)).status).toBe(201)
   })
 }
 

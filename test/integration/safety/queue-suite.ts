@@ -6,6 +6,7 @@ import type { TestPlace } from '../test-place.ts'
 import {
   dailyOnSqlite,
   eventually,
+  HOLDS,
   holders,
   noHolders,
   type OpenSafe,
@@ -13,7 +14,6 @@ import {
   QUICK,
   startOf,
   stateOf,
-  WAITS,
 } from './safety-place.ts'
 
 /** Starts over the cap that wait for a place, on one kind of store. */
@@ -31,7 +31,7 @@ export function queueSuite(store: string, openSafe: OpenSafe): void {
     return String(json.run_id)
   }
   const stop = (run_id: string) => post(open, 'stop-run', { run_id })
-  const released = (run_id: string) => open.until(run_id, ({ type }) => type === 'approval:requested')
+  const released = (run_id: string) => open.until(run_id, ({ type }) => type === 'block:waiting')
   const waiting = async (run_id: string) => {
     return (await post(open, 'get-run', { run_id, body: null })).json.run?.waiting_for
   }
@@ -42,12 +42,12 @@ export function queueSuite(store: string, openSafe: OpenSafe): void {
     test('waits as pending, in words, and goes on in its turn', daily, async () => {
       const runs = await opened({ max_runs: 2 })
       const ids: string[] = []
-      for (let i = 0; i < 5; i += 1) ids.push(await started(WAITS))
+      for (let i = 0; i < 5; i += 1) ids.push(await started(HOLDS))
       const [first = '', second = '', third = '', fourth = '', fifth = ''] = ids
       await Promise.all([released(first), released(second)])
       expect(await Promise.all(ids.map((id) => stateOf(open, id)))).toEqual([
-        'paused_approval',
-        'paused_approval',
+        'waiting',
+        'waiting',
         'pending',
         'pending',
         'pending',
@@ -69,7 +69,7 @@ export function queueSuite(store: string, openSafe: OpenSafe): void {
 
     test('is listed as pending, and only there', daily, async () => {
       await opened({ max_runs: 1 })
-      const [active, queued] = [await started(WAITS), await started(WAITS)]
+      const [active, queued] = [await started(HOLDS), await started(HOLDS)]
       await released(active)
       const listed = async (status: string) => {
         const page = await open.place.world.runs.list('main', { state: 'running', limit: 10 })
@@ -80,7 +80,7 @@ export function queueSuite(store: string, openSafe: OpenSafe): void {
         })) as { body: string }
         return (JSON.parse(answer.body).runs as { run_id: string }[]).map(({ run_id }) => run_id)
       }
-      expect([await listed('pending'), await listed('running'), await listed('paused_approval')]).toEqual([
+      expect([await listed('pending'), await listed('running'), await listed('waiting')]).toEqual([
         [queued],
         [],
         [active],
@@ -106,7 +106,7 @@ export function queueSuite(store: string, openSafe: OpenSafe): void {
 
     test('can be stopped while it waits, and leaves the queue', daily, async () => {
       const runs = await opened({ max_runs: 1 })
-      const [active, second, third] = [await started(WAITS), await started(WAITS), await started(WAITS)]
+      const [active, second, third] = [await started(HOLDS), await started(HOLDS), await started(HOLDS)]
       expect((await stop(second)).status).toBe(200)
       await eventually(async () => (await runs.queued('main', 10)).length === 1, 'it left the queue')
       const types = (await open.events(second)).map(({ type }) => type)
@@ -119,8 +119,8 @@ export function queueSuite(store: string, openSafe: OpenSafe): void {
 
     test('has its whole time from its release on', daily, async () => {
       const runs = await opened({ max_runs: 1 })
-      const active = await started(WAITS)
-      const queued = await started(WAITS, { options: { deadline_sec: 1 } })
+      const active = await started(HOLDS)
+      const queued = await started(HOLDS, { options: { deadline_sec: 1 } })
       await new Promise((resolve) => setTimeout(resolve, 1_500))
       expect(await stateOf(open, queued)).toBe('pending')
       const before = Date.now()
@@ -133,19 +133,19 @@ export function queueSuite(store: string, openSafe: OpenSafe): void {
 
     test('does not pass by those that wait already', async () => {
       const runs = await opened({ max_runs: 1 }, { sweep_ms: 0 })
-      const [active, waiting] = [await started(WAITS), await started(WAITS)]
+      const [active, waiting] = [await started(HOLDS), await started(HOLDS)]
       // A place became free, and whoever was to fill it died.
       await released(active)
       await runs.dropLease(runsPool('main'), active)
-      const late = await started(WAITS)
+      const late = await started(HOLDS)
       await released(waiting)
       expect(await stateOf(open, late)).toBe('pending')
     })
 
     test('is released by the sweep where nobody else did', daily, async () => {
       const runs = await opened({ max_runs: 1 }, { sweep_ms: 0 })
-      const [active, queued] = [await started(WAITS), await started(WAITS)]
-      const third = await started(WAITS)
+      const [active, queued] = [await started(HOLDS), await started(HOLDS)]
+      const third = await started(HOLDS)
       // The start of the second died before it stood in the queue, the end of the first before it was told on.
       for (const one of await runs.queued('main', 10)) await runs.dequeue(one)
       await runs.dropLease(runsPool('main'), active)
@@ -162,8 +162,8 @@ export function queueSuite(store: string, openSafe: OpenSafe): void {
 
     test('takes up a place that somebody took for it before he died', daily, async () => {
       const runs = await opened({ max_runs: 2 }, { sweep_ms: 0 })
-      const [one, two] = [await started(WAITS), await started(WAITS)]
-      const [three, four] = [await started(WAITS), await started(WAITS)]
+      const [one, two] = [await started(HOLDS), await started(HOLDS)]
+      const [three, four] = [await started(HOLDS), await started(HOLDS)]
       await runs.dropLease(runsPool('main'), one)
       await runs.takeLease(runsPool('main'), four, new Date(Date.now() + 900_000).toISOString(), 2)
       await open.place.invoke('sweep', {})

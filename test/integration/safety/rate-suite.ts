@@ -44,6 +44,26 @@ export function rateSuite(store: string, openSafe: OpenSafe): void {
       expect({ status, code: json.code }).toEqual({ status: 429, code: 'too_many_requests' })
     })
 
+    test('of a tenant counts all its callers together, and none that is over its own', async () => {
+      const clock = createVirtualClock(Date.parse('2026-01-01T00:00:20Z'))
+      open = await openSafe({ max_requests_per_min: 2, max_tenant_requests_per_min: 3 }, { clock, sweep_ms: 0 })
+      const { world } = open.place
+      // Somebody else of the tenant.
+      const others = await world.runs.countRequest('main', '*', '2026-01-01T00:00', 3)
+      const statuses = await Promise.all(Array.from({ length: 5 }, stop))
+      expect([others, ...statuses.map(({ status }) => status).sort()]).toEqual([true, 200, 200, 429, 429, 429])
+      expect(statuses.map(({ json }) => json.code).filter((code) => code === 'too_many_tenant_requests')).toEqual([])
+      await clock.advance(40_000)
+      for (let i = 0; i < 3; i += 1) await world.runs.countRequest('main', '*', '2026-01-01T00:01', 3)
+      const refused = await stop()
+      expect([refused.status, refused.json.code, refused.headers['retry-after']]).toEqual([
+        429,
+        'too_many_tenant_requests',
+        '60',
+      ])
+      expect(refused.json.facts).toMatchObject({ max_tenant_requests_per_min: 3 })
+    })
+
     test('lets requests pass that the store cannot count', async () => {
       open = await openSafe({ max_requests_per_min: 1 })
       const { world } = open.place

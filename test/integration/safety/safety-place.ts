@@ -13,7 +13,7 @@ export type OpenSafe = (safety: object, more?: Pick<PlaceOptions, 'sweep_ms' | '
 /** The errors these suites make are looked at where they are answered. */
 export const SILENT: Log = { info: () => {}, error: () => {} }
 
-/** Waits for a person, so that it lives until somebody ends it. */
+/** Waits for a person, so that it lives until somebody ends it; it rests, and holds no place meanwhile. */
 export const WAITS = {
   name: 'waits',
   blocks: [
@@ -24,6 +24,9 @@ export const WAITS = {
     },
   ],
 }
+
+/** Waits for less than what a run rests for, so that it holds its place until somebody ends it. */
+export const HOLDS = { name: 'holds', blocks: [{ id: 'stay', mode: 'wait', wait: { for: '4m' } }] }
 
 export const QUICK = {
   name: 'quick',

@@ -48,7 +48,13 @@ export const ROWS: readonly Row[] = [
   ofRun('get-artifact', '/artifacts/note.txt'),
   ofRun('get-goal', '/goal'),
   ofRun('patch-context', '/context', { method: 'PATCH', body: { set: { a: 1 }, if_version: 1 } }),
+  ofRun('list-notes', '/notes'),
+  ofRun('add-note', '/notes', { method: 'POST', body: { labels: { set: { team: 'theirs' } } } }),
   ofRun('stop-run', '/stop', { method: 'POST', body: { reason: 'no more' } }),
+  ofRun('get-erasure', '/erasure'),
+  ofRun('hold-run', '/hold', { method: 'PUT', body: { reason: 'An audit' } }),
+  ofRun('release-hold', '/hold', { method: 'DELETE', body: { reason: 'It is over' } }),
+  ofRun('erase-run', '', { method: 'DELETE', body: { reason: 'They asked for it' } }),
   ofRun('stop-run', '/stop', { method: 'POST', body: { block_id: 'plan' } }),
   ofRun('retry-run', '/retry', { method: 'POST', body: {} }),
   ofRun('pivot-run', '/pivot', { method: 'POST', body: {} }),
@@ -126,9 +132,32 @@ export const ROWS: readonly Row[] = [
     request: (id) => send('POST', '/api/objects/upload', { sha256: id, size: 20 }),
   },
   {
+    ...{ route: 'export-stage', what: 'a run', id: ({ done }) => done },
+    request: (id) => get(`/api/stage/export?what=run&run_id=${id}`),
+  },
+  {
+    ...{ route: 'export-stage', what: 'an object', id: ({ object }) => object },
+    request: (id) => get(`/api/stage/export?what=body&sha256=${id}`),
+  },
+  {
+    ...{ route: 'import-stage', what: 'an object', id: ({ object }) => object },
+    request: (id, { tenant }) =>
+      send('POST', '/api/stage/import', { what: 'run', refs: [`objstore://${tenant}/${id}`] }),
+  },
+  {
     ...{ route: 'revoke-token', what: 'a token', id: ({ token }) => token },
     request: (id) => send('DELETE', `/api/tokens/${id}`, undefined),
   },
+  ...[
+    ['get-trigger', 'GET', '', undefined],
+    ['change-trigger', 'PATCH', '', { paused: true }],
+    ['fire-trigger', 'POST', '/fire', {}],
+    ['try-trigger', 'POST', '/try', {}],
+  ].map(([route, method, rest, body]): Row => {
+    const id = () => 'nightly-of-this-tenant'
+    const request = (named: string) => send(String(method), `/api/triggers/report/${named}${rest}`, body)
+    return { route: String(route), what: 'a trigger', id, blind: true, request }
+  }),
   {
     ...{ route: 'test-webhook', what: 'an endpoint', id: ({ endpoint }) => endpoint },
     request: (id) => send('POST', '/api/webhooks/test', { name: id }),

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runsPool, slotUntil } from '../../../shared/runs/run-store.ts'
 import { openReceiver, type WebhookReceiver } from '../../emulators/webhook-receiver.ts'
+import { HOLDS } from '../safety/safety-place.ts'
 import { askingOf, documentOf, eventually } from './fill-tenant.ts'
 import { openLocalDoor, SECRET } from './local-door.ts'
 
@@ -27,19 +28,15 @@ const stateOf = async (tenant: string, run_id: string) =>
   (await door.call(tenant, 'GET', `/api/dag/runs/${run_id}`)).json.run.state
 
 test('places, the queue and its next one are of each tenant: who is full holds up nobody else', async () => {
-  const acme = [
-    await start('acme', askingOf('a')),
-    await start('acme', askingOf('b')),
-    await start('acme', askingOf('c')),
-  ]
-  const other = await start('globex', askingOf('d'))
-  await eventually(async () => (await stateOf('globex', other)) === 'paused_approval', 'the other one waits for people')
+  const acme = [await start('acme', HOLDS), await start('acme', HOLDS), await start('acme', HOLDS)]
+  const other = await start('globex', HOLDS)
+  await eventually(async () => (await stateOf('globex', other)) === 'waiting', 'the other one waits')
   expect(await stateOf('acme', acme[2] ?? '')).toBe('pending')
   const safety = async (tenant: string) => (await door.call(tenant, 'GET', '/api/dag/safety')).json
   expect(await safety('acme')).toMatchObject({ active_runs: 2, queued_runs: 1 })
   expect(await safety('globex')).toMatchObject({ active_runs: 1, queued_runs: 0 })
   await door.call('acme', 'POST', `/api/dag/runs/${acme[0]}/stop`, { body: {} })
-  await eventually(async () => (await stateOf('acme', acme[2] ?? '')) === 'paused_approval', 'the queued one goes on')
+  await eventually(async () => (await stateOf('acme', acme[2] ?? '')) === 'waiting', 'the queued one goes on')
 })
 
 test('the sweep takes back a place that nobody of the tenant holds any more', async () => {

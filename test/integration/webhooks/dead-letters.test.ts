@@ -46,7 +46,7 @@ test('a message nobody took in time is a dead letter: stored, told to the log, a
       last: { at: expect.any(String), status: 500, reason: 'it answered 500' },
     },
   ])
-  expect(errors).toEqual([['a webhook is dead', expect.objectContaining({ run_id, endpoint: 'n0', id, tries: 2 })]])
+  expect(errors).toEqual([['an event was given up', expect.objectContaining({ run_id, endpoint: 'n0', id, tries: 2 })]])
   expect(hook.received).toHaveLength(2)
 })
 

@@ -49,3 +49,8 @@ test('items are shown by how they differ, and by who fails them', () => {
   ])
   expect(items.map(({ passed }) => isDifferent(passed))).toEqual([true, false])
 })
+
+test('items stand in the order of the round, whichever of them ended first', () => {
+  const { items } = variantSides({ ...round, results: round.results.toReversed() }, 'a', 'b')
+  expect(items.map(({ item }) => item)).toEqual(['i1', 'i2'])
+})

@@ -150,6 +150,14 @@ const WORDS: { readonly [T in EventType]: readonly (readonly [EventData<T>, stri
     ],
     [{ of: 'run_usd_micros', cap: 50_000, wanted: 100_000 }, /run: \$0\.1000 wanted, \$0\.0500 allowed$/],
   ],
+  'spending:near': [
+    [
+      { cap: 'daily', period: '2026-11-27', usd_micros: 41_000_000, cap_usd_micros: 50_000_000 },
+      'spending cap daily of 2026-11-27 is nearly used up: $41.0000 of $50.0000',
+    ],
+    [{ cap: 'all', period: '2026-11' }, 'spending cap all of 2026-11 is nearly used up'],
+    [{ cap: 'all', period: '2026-11', tokens: 900, cap_tokens: 1_000 }, /2026-11 is .*: 900 of 1,000 tokens$/],
+  ],
   'goal:evaluated': [
     [
       { ...goal, final_status: 'PARTIAL', action: 'pivot' },

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { AWS_QUOTAS } from '../../../shared/aws-quotas.ts'
 import { parseDag } from '../../../shared/document/parse.ts'
 import { ENTITY_LIMITS } from '../../../shared/graph/entity.ts'
 import { LIMITS } from '../../../shared/limits.ts'
@@ -39,11 +40,12 @@ describe('limits', () => {
     expect(codes.length).toBeGreaterThan(40)
   })
 
-  test('are all of a document and all of an entity', () => {
+  test('are all of a document, all of an entity and all of AWS', () => {
     const listed = new Set(rows.map(({ constant }) => constant))
     const all = [
       ...Object.keys(LIMITS).map((key) => `LIMITS.${key}`),
       ...Object.keys(ENTITY_LIMITS).map((key) => `ENTITY_LIMITS.${key}`),
+      ...Object.keys(AWS_QUOTAS).map((key) => `AWS_QUOTAS.${key}`),
     ]
     expect(all.filter((name) => !listed.has(name))).toEqual([])
   })
@@ -120,7 +122,7 @@ function constantOf(source: string, name: string): number {
   const at = source.search(new RegExp(`const ${constant}\\b[^=]*= `))
   if (at < 0) throw new Error(`there is no constant ${constant}`)
   const rest = source.slice(at)
-  const pattern = member === undefined ? /= ([\d_* ]+)/ : new RegExp(`\\b${member}: ([\\d_* ]+)`)
+  const pattern = member === undefined ? /= ([\d_* ]+)/ : new RegExp(`\\b${member}: (?:quota\\()?([\\d_* ]+)`)
   const text = pattern.exec(rest)?.[1] ?? ''
   return text.split('*').reduce((product, part) => product * Number(part.replaceAll('_', '')), 1)
 }

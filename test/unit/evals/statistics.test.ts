@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { holm, mcnemar, meanInterval, measureOf, shareOf } from '../../../shared/evals/statistics.ts'
+import {
+  holm,
+  mcnemar,
+  meanInterval,
+  measureOf,
+  pairedRandomisation,
+  shareOf,
+} from '../../../shared/evals/statistics.ts'
 
 describe('shareOf()', () => {
   // Newcombe 1998, Statistics in Medicine 17, 857-872, Table I: Wilson's score interval.
@@ -67,5 +74,19 @@ describe('meanInterval()', () => {
   test('order statistics are values that were seen', () => {
     const seen = measureOf([5, 1, 4, 2, 3, 6, 7, 8, 9, 100])
     expect([seen?.median, seen?.p95]).toEqual([5, 100])
+  })
+})
+
+describe('pairedRandomisation()', () => {
+  // Of n differences of one size and sign, two in 2^n draws are as large.
+  test.each([
+    [[1, 1, 1, 1], [0, 0, 0, 0], 2 / 16],
+    [[1, 1, 1, 1, 1, 1], [0, 0, 0, 0, 0, 0], 2 / 64],
+    [[1, 0], [0, 1], 1],
+    [[0.5, 0.7], [0.5, 0.7], 1],
+    [[], [], 1],
+  ])('of %j beside %j', (ours, theirs, p) => {
+    expect(pairedRandomisation(ours, theirs)).toBeCloseTo(p, 2)
+    expect(pairedRandomisation(theirs, ours)).toBeCloseTo(p, 2)
   })
 })

@@ -46,6 +46,16 @@ describe('citation_exists', () => {
     expect((await judge('a [3] [3]', SOURCES, { min: 2 })).passed).toBe(false)
   })
 
+  test('an answer that says it found none cites nothing, whatever it shows below', async () => {
+    const shown =
+      'No answer found in the graph for: Who sailed?\nNote: passages that may answer it:\n“They sailed.” [census]'
+    expect((await judge(shown)).reason).toBe(
+      'must cite at least 1 items of the evidence as [id], says that it is no answer',
+    )
+    expect((await judge(`Read this. ${shown}`)).passed).toBe(true)
+    expect((await judge('No answer was composed.\nWhat was found:\n- They sailed [census]')).passed).toBe(false)
+  })
+
   test.each<[Json, Json]>([
     [['a [3]'], SOURCES],
     ['a [3]', 7],

@@ -22,7 +22,7 @@ describe('quote_verbatim', () => {
     expect((await judge([{ quote: 'safe for heavy lorries', source_id: 1 }], ['safe for heavy lorries'])).passed).toBe(
       true,
     )
-    expect((await judge(['safe for heavy lorries'], 'not safe for heavy lorries')).passed).toBe(true)
+    expect((await judge(['safe for heavy lorries'], 'It is safe for heavy lorries')).passed).toBe(true)
   })
 
   test.each([
@@ -30,16 +30,21 @@ describe('quote_verbatim', () => {
     ['rebuilt it in 1931 with', 'bridge', /stands in source "council" instead$/],
     ['safe for heavy lorries with new steel.', undefined, /is put together of 2 parts$/],
     ['rebuilt it in 1932 with', 'council', /stands in no source$/],
+    [
+      'safe for heavy lorries.',
+      'bridge',
+      /stands in source "bridge" right behind what denies it, or without its condition$/,
+    ],
   ])('fails for %j', async (quote, source_id, reason) => {
     const verdict = await judge([source_id === undefined ? quote : { quote, source_id }])
     expect(verdict).toMatchObject({ status: 'failed', reason: expect.stringMatching(reason) })
   })
 
   test('quotes under 12 characters do not count, and enough must', async () => {
-    expect((await judge(['it is', 'safe for heavy lorries'])).passed).toBe(true)
+    expect((await judge(['it is', 'not safe for heavy lorries'])).passed).toBe(true)
     expect((await judge(['steel'])).reason).toBe('must have at least 1 quotes of 12 characters or more, has 0')
     expect((await judge([], SOURCES, { min: 0 })).passed).toBe(true)
-    expect((await judge(['safe for heavy lorries'], SOURCES, { min: 2 })).passed).toBe(false)
+    expect((await judge(['not safe for heavy lorries'], SOURCES, { min: 2 })).passed).toBe(false)
   })
 
   test.each<[Json, Json]>([

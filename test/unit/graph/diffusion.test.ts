@@ -62,20 +62,31 @@ describe('diffuse(), drawn to kinds of edges', () => {
 
   test('keeps its mass, reaches the same, and does not care in which order edges come', () => {
     fc.assert(
-      fc.property(kinds, seeds, (some, from) => {
-        const scores = personalisedPageRank(graph(some), from, drawn)
+      fc.property(kinds, seeds, fc.boolean(), (some, from, damped) => {
+        const scores = personalisedPageRank(graph(some), from, { drawn, damped })
         expect(scores.reduce((sum, score) => sum + score, 0)).toBeCloseTo(1, 9)
         const plain = personalisedPageRank(graph(some), from)
         for (const [n, score] of scores.entries()) expect(score > 0).toBe((plain[n] ?? 0) > 0)
-        const turned = personalisedPageRank(graph(some.toReversed()), from, drawn)
+        const turned = personalisedPageRank(graph(some.toReversed()), from, { drawn, damped })
         for (const [n, score] of scores.entries()) expect(turned[n]).toBeCloseTo(score, 9)
       }),
     )
   })
 
+  test('damped, less comes to what has many edges: of two neighbours the hub of 16 gets half', () => {
+    const hub = Array.from({ length: 15 }, (_, n): [number, number, number] => [2, n + 3, 0])
+    const some = graph([[0, 1, 0], [0, 2, 0], ...hub], 18)
+    for (const drawn of [undefined, Float64Array.of(1)]) {
+      const scores = personalisedPageRank(some, [seed(0)], { damped: true, drawn })
+      const even = personalisedPageRank(some, [seed(0)], { drawn })
+      expect(scores[1] ?? 0).toBeGreaterThan((even[1] ?? 0) * 1.2)
+      expect(scores[2] ?? 0).toBeLessThan(even[2] ?? 0)
+    }
+  })
+
   test('one edge of the kind that draws is not lost among many of another', () => {
     const some = graph([[0, 1, 1], ...Array.from({ length: 9 }, (_, n): [number, number, number] => [0, n + 2, 0])])
-    const scores = personalisedPageRank(some, [seed(0)], Float64Array.of(1, 10))
+    const scores = personalisedPageRank(some, [seed(0)], { drawn: Float64Array.of(1, 10) })
     // Ten of eleven parts by the one, the eleventh by the nine.
     expect((scores[1] ?? 0) / (scores[2] ?? 1)).toBeCloseTo(90, 6)
     expect(personalisedPageRank(some, [seed(0)])[1]).toBeCloseTo(personalisedPageRank(some, [seed(0)])[2] ?? 0, 12)

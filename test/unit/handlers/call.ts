@@ -30,6 +30,7 @@ export function handlerCall({ ports = {}, world = {}, ...given }: Given): { call
       return body
     },
     has: async (_tenant, ref) => seen.objects.has(ref),
+    erase: async (_tenant, ref) => seen.objects.delete(ref) || true,
   }
   const runs = { putArtifact: async (_run: RunKey, item: ArtifactItem) => void seen.artifacts.push(item) }
   const outputs = Object.fromEntries(Object.entries(ports).map(([port, type]) => [port, { type, required: true }]))

@@ -30,7 +30,7 @@ describe('matchRoute()', () => {
     ['GET', 'http://127.0.0.1/api/health', 404, 'route_not_found'],
     ['OPTIONS', '/api/health', 405, 'method_not_allowed'],
     ['HEAD', '/api/health', 405, 'method_not_allowed'],
-    ['DELETE', '/api/dag/runs/run_1', 405, 'method_not_allowed'],
+    ['PUT', '/api/dag/runs/run_1', 405, 'method_not_allowed'],
     ['GET', '/api/dag/runs/%ff', 400, 'bad_path'],
   ])('%s %s is %i %s', (method, path, status, code) => {
     const refuse = () => matchRoute(method, path)

@@ -23,19 +23,24 @@ const question = fc.record(
   { requiredKeys: ['topic'] },
 )
 
+const besides = fc.record(
+  { parent_loop: filled(40), embeddings_weight: fc.double({ min: 0, max: 1, noNaN: true }) },
+  { requiredKeys: [] },
+)
+
 describe('askedIntent()', () => {
   test('makes of every question a door lets in an Intent with resolved bounds, and the same bytes each time', () => {
     fc.assert(
-      fc.property(question, fc.option(filled(40), { nil: undefined }), (given, parent_loop) => {
+      fc.property(question, besides, (given, beside) => {
         const read = QuestionSchema.parse(given)
-        const { asked, text, hash } = pinIntent(read, parent_loop)
+        const { asked, text, hash } = pinIntent(read, beside)
         expect(readPayload(intentKind, asked.intent).ok).toBe(true)
         expect(AskedIntentSchema.parse(JSON.parse(text))).toEqual(asked)
         expect(asked.intent).toMatchObject({
           budget_tokens: given.budget_tokens || 4_000,
           max_iterations: given.max_iterations || 5,
         })
-        expect(pinIntent(read, parent_loop).hash).toBe(hash)
+        expect(pinIntent(read, beside).hash).toBe(hash)
       }),
       { numRuns: 100 },
     )

@@ -102,7 +102,7 @@ describe('traceSteps()', () => {
   })
 
   test('holds what really ran and the resolved ids', () => {
-    const query = { kind: 'entity_state', entity_id: 'a' } as const
+    const query = { kind: 'entity_state', entity_id: 'a', rank: 1 } as const
     expect(toDecompTrace({ ...steps, first_action: 'walk_seeds', sub_queries: [query], seed_entities: ['a'] })).toEqual(
       {
         router_action: 'walk_seeds',

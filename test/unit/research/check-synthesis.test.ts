@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { checkSynthesis } from '../../../shared/research/claims/check-synthesis.ts'
+import { withoutWordsOfSets } from '../../../shared/research/claims/claim-lines.ts'
 import { repairSynthesis, synthesisErrors } from '../../../shared/research/claims/repair-synthesis.ts'
 import { atMost } from '../../how-much.ts'
 import { expectLinear } from '../gates/linear.ts'
@@ -90,6 +91,48 @@ describe('quotations', () => {
     ['with another number', '“Oil was found in 1968.” [2]', ['not_found']],
   ])('%s', (_, synthesis, verdicts) => {
     expect(only(synthesis).bad_quotes.map(({ verdict }) => verdict)).toEqual(verdicts)
+  })
+})
+
+describe('how a body is set', () => {
+  const set = [
+    {
+      ...NORWAY,
+      text: 'The o\ufb03ce was re-\nbuilt by lor\u00adries in 1931. It is not true that the drone is safe.',
+    },
+  ]
+
+  test('what is typography does not keep a quotation from being quoted', () => {
+    expect(only('“The office was rebuilt by lorries in 1931.” [1]', set).status).toBe('quoted')
+  })
+
+  test('a quotation cut right behind a negation is unsupported, and that is told', () => {
+    const finding = only('“The drone is safe” [1].', set)
+    expect(finding).toMatchObject({ status: 'unsupported', bad_quotes: [{ verdict: 'cut' }] })
+    expect(synthesisErrors([finding])[0]).toContain('stands there only right behind what denies it')
+  })
+})
+
+describe('lists and orders of the extractive model', () => {
+  test.each([
+    ['2 countries: Norway [2], Peru [3].', 'supported'],
+    ['3 countries: Norway [2], Peru [3].', 'unsupported'],
+    ['2 countries: Norway [2], Chile [3].', 'unsupported'],
+    ['47 countries; the first 2 are: Norway [2], Peru [3].', 'supported'],
+    ['47 countries; the first 3 are: Norway [2], Peru [3].', 'unsupported'],
+    ['1 countries; the first 2 are: Norway [2], Peru [3].', 'unsupported'],
+    ['By area, greatest first: Peru 1285216 [3], Norway 323802 [2].', 'supported'],
+    ['By area, smallest first: Norway 323802 [2], Peru 1285216 [3].', 'supported'],
+    ['By area, smallest first: Peru 1285216 [3], Norway 323802 [2].', 'unsupported'],
+    ['By area, greatest first: Peru 1285217 [3], Norway 323802 [2].', 'unsupported'],
+  ])('%s is %s', (synthesis, status) => expect(only(synthesis).status).toBe(status))
+
+  test('of a language model only what it names is left: it read no set', () => {
+    const said = withoutWordsOfSets(
+      '47 countries; the first 2 are: Norway [2], Peru [3].\nNote: 47 of type country were looked at.',
+    )
+    expect(said).toBe('47 countries: Norway [2], Peru [3].\n')
+    expect(only(said).status).toBe('unsupported')
   })
 })
 

@@ -48,6 +48,23 @@ describe('extractiveAnswer()', () => {
     ])
   })
 
+  test.each([
+    ['Where do ferries leave Oslo for?', '“Ferries leave Oslo for Nesodden each hour.” [1]'],
+    ['When do ferries leave Oslo?', '“Ferries leave Oslo for Nesodden each hour.” [1]'],
+    ['Where does the road run through?', '“The road runs past Moss and through Halden.” [1]'],
+  ])('the place or the time of a sentence, in words of a question: %s', (topic, line) => {
+    const text = 'Ferries leave Oslo for Nesodden each hour. The road runs past Moss and through Halden.'
+    expect(said(topic, [{ entity_id: 'acme.ops.geo.sea.place.oslo', label: 'Oslo', text }])).toEqual([line])
+  })
+
+  test('a sentence without a place does not say where', () => {
+    const text = 'Ferries leave Oslo for a long journey.'
+    const [first] = said('Where do ferries leave Oslo for?', [
+      { entity_id: 'acme.ops.geo.sea.place.oslo', label: 'Oslo', text },
+    ])
+    expect(first).toBe('No answer found in the graph for: Where do ferries leave Oslo for?')
+  })
+
   test('says what it is', () => {
     expect(extractiveAnswer('Norway', ATLAS).split('\n').at(-1)).toBe(EXTRACTIVE_NOTE)
     expect(extractiveAnswer('?', [])).toContain(EXTRACTIVE_NOTE)
@@ -157,5 +174,93 @@ describe('extractiveAssess()', () => {
       expect(assessment.sufficient).toBe(assessment.refined_queries === undefined)
     })
     fc.assert(law, { numRuns: atMost(100, 30) })
+  })
+})
+
+describe('what is asked and what is said', () => {
+  const id = (type: string, name: string) =>
+    `acme.test.said.town.${type}.${name.toLowerCase().replace(/[^a-z0-9]+/g, '-')}`
+  type Says = Readonly<Record<string, string | readonly string[]>>
+  const thing = (type: string, label: string, says: Says = {}, rest: { text?: string; aliases?: string[] } = {}) => {
+    const facts = Object.entries(says).flatMap(([predicate, objects]) =>
+      [objects].flat().map((object) => {
+        const [kind = '', name] = object.split('/')
+        return name === undefined ? { predicate, object } : { predicate, object: name, object_id: id(kind, name) }
+      }),
+    )
+    return { entity_id: id(type, label), label, facts, ...rest }
+  }
+  const TOWN = [
+    thing('author', 'Marta Kowal', { 'x.born': '1860' }),
+    thing('author', 'Henrik Sund', { 'x.born': '1860' }),
+    thing('author', 'Ada Brandt', { 'x.born': '1860-05-01' }),
+    thing('book', 'Silent Looms', { 'x.author': 'author/Marta Kowal' }, { aliases: ['The Loom Book'] }),
+    thing('book', 'Dunes', { 'x.author': 'author/Henrik Sund' }),
+    thing('team', 'Search Team', { 'x.member': ['person/Jun Park', 'person/Tariq Aziz'] }),
+    thing('person', 'Jun Park', { 'x.mentor': 'person/Tariq Aziz' }),
+    thing('person', 'Tariq Aziz', { 'x.mentor': 'person/Sofia Lind' }),
+    thing('person', 'Sofia Lind'),
+    thing('company', 'Valley Rail', { 'x.headquarters': 'Tosk' }),
+    thing('wine', 'Jug', { 'x.stored_in': 'rack/Rack C2' }),
+    thing('rack', 'Rack C2'),
+  ]
+  const NOTES = thing(
+    'note',
+    'Minutes',
+    {},
+    {
+      text: 'The council planned to close the quay in 2012. Ms Voss said that the piano was stolen. Dr. Holt might replace Dr. Singh in 2027. The branch failed to win the design prize. If the sea wall breaks, buses replace the trains. According to Dr. Lind, the theatre burned down. The librarians thanked the volunteers.',
+    },
+  )
+
+  test.each([
+    ['Who is older, Marta Kowal or Henrik Sund?', 'Equal by born: Marta Kowal 1860 [1], Henrik Sund 1860 [2].'],
+    ['When was the author of Silent Looms born?', 'Silent Looms, author: Marta Kowal [4].'],
+    ['Who is the author of The Loom Book?', 'Silent Looms, author: Marta Kowal [4].'],
+    ['Who wrote Dunes?', 'Dunes, author: Henrik Sund [5].'],
+    ['What did Henrik Sund write?', 'Dunes, author: Henrik Sund [5].'],
+    ['How many members does the Search Team have?', 'Search Team, member, 2 in all: Jun Park, Tariq Aziz [6].'],
+    ['Who is the mentor of the mentor of Jun Park?', 'Jun Park, mentor: Tariq Aziz [7].'],
+    ['Whom does Tariq Aziz mentor?', 'Jun Park, mentor: Tariq Aziz [7].'],
+    ['Is the Jug stored in Rack C2?', 'Jug, stored in: Rack C2 [11].'],
+    ['Where is Valley Rail headquartered?', 'Valley Rail, headquarters: Tosk [10].'],
+    ['Whom did the librarians thank?', '“The librarians thanked the volunteers.” [13]'],
+  ])('%s', (topic, line) => {
+    const answer = extractiveAnswer(topic, [...TOWN, NOTES])
+    expect(answer.split('\n')[0]).toBe(line)
+    expect(checkSynthesis(topic, answer, [...TOWN, NOTES]).filter((one) => !isGrounded(one))).toEqual([])
+  })
+
+  test('of 1860 and a day of 1860 nobody can say which was first', () => {
+    expect(said('Who is older, Marta Kowal or Ada Brandt?', TOWN)[0]).toMatch(/^No answer/)
+  })
+
+  test('what a thing does not state is told, with what it states', () => {
+    const notAmong = 'Note: what was asked about is not among what is stated there.'
+    expect(said('Did Marta Kowal write Dunes?', TOWN)).toEqual(['Dunes, author: Henrik Sund [5].', notAmong])
+    expect(said('Is Sofia Lind a member of the Search Team?', TOWN).at(-1)).toBe(notAmong)
+    expect(said('Is Jun Park a member of the Search Team?', TOWN)).toEqual([
+      'Search Team, member: Jun Park, Tariq Aziz [6].',
+    ])
+  })
+
+  test.each([
+    'Who stole the piano?',
+    'Was the quay closed in 2012?',
+    'Who replaced Dr. Singh?',
+    'What replaces the trains?',
+    'Did the theatre burn down?',
+  ])('a sentence that plans, tells, supposes or bounds it is shown and is no answer: %s', (topic) => {
+    const lines = said(topic, [NOTES])
+    expect(lines[0]).toBe(`No answer found in the graph for: ${topic}`)
+    expect(lines).toContain('Note: passages that may answer it:')
+  })
+
+  test('what failed did not happen', () => {
+    expect(said('Which prize did the branch win?', [NOTES])[0]).toMatch(/^No answer/)
+    expect(said('Did the branch win the design prize?', [NOTES])).toEqual([
+      '“The branch failed to win the design prize.” [1]',
+    ])
+    expect(said('Whom did the volunteers thank?', [NOTES])[0]).toMatch(/^No answer/)
   })
 })

@@ -57,7 +57,7 @@ describe('fuseEvidence()', () => {
     ).toEqual(['e', 'd', 'b', 'c', 'z'])
   })
 
-  test('inside tier 1 ranks count, not scores: second in two lists beats first in one', () => {
+  test('inside tier 1 ranks count, not scores; a ranking by embeddings a quarter of one by words', () => {
     const fused = fuseEvidence([
       lexical('first', 1_000),
       lexical('both', 2),
@@ -65,7 +65,34 @@ describe('fuseEvidence()', () => {
       lexical('both', 0.8, 'embedding'),
     ])
     expect(fused.map(({ entity_id }) => entity_id)).toEqual(['both', 'first', 'near'])
-    expect(fused[0]?.score).toBeCloseTo(2 / 62, 12)
+    expect(fused[0]?.score).toBeCloseTo(1.25 / 62, 12)
+  })
+
+  test('a ranking by embeddings counts what somebody measured', () => {
+    const hits = [lexical('words', 3), lexical('both', 2), lexical('near', 0.9, 'embedding')]
+    const of = (weight: number) => fuseEvidence(hits, weight).map(({ entity_id, score = 0 }) => [entity_id, score])
+    expect(of(1)).toEqual([
+      ['near', 1 / 61],
+      ['words', 1 / 61],
+      ['both', 1 / 62],
+    ])
+    expect(of(0.5).at(-1)).toEqual(['near', 0.5 / 61])
+  })
+
+  test('what words and links found in one sub-query is one list', () => {
+    const hits = [lexical('a', 3), lexical('b', 2, 'graph_diffusion'), lexical('c', 1)]
+    expect(fuseEvidence(hits).map(({ score = 0 }) => 1 / score)).toEqual([61, 62, 63])
+  })
+
+  test('what a refine round finds first comes after the first seven; there only its best rank counts', () => {
+    const names = Array.from({ length: 9 }, (_, place) => `a${place}`)
+    const later = [1, 2, 3].flatMap((list): Hit[] => [
+      { ...lexical('first', 9, 'bm25_index', list), round: 1 },
+      { ...lexical('second', 8, 'bm25_index', list), round: 1 },
+    ])
+    const fused = ids([...names.map((name, place) => lexical(name, 100 - place)), ...later])
+    expect(fused.indexOf('first')).toBe(7)
+    expect(fused.indexOf('second')).toBe(9)
   })
 
   test('the lists of two sub-queries are two lists, of one source too', () => {

@@ -68,7 +68,7 @@ const ANSWERED: readonly (readonly [string, readonly ShownEvidence[], readonly s
     ['Spain, capital: Madrid', 'Spain, borders:', 'Spain, area km2: 505992'],
   ],
   ['Which countries border Norway?', NORTH, ['Norway, borders: Finland, Sweden, Russia']],
-  ['How many countries border Norway?', NORTH, ['Norway, borders: Finland, Sweden, Russia']],
+  ['How many countries border Norway?', NORTH, ['Norway, borders, 3 in all: Finland, Sweden, Russia']],
   ['Which countries are in Europe?', shown('Europe', 'Norway', 'Peru'), ['Norway, region: Europe']],
   ['Which country is Oslo in?', NORTH, ['Oslo, country: Norway']],
   [
@@ -128,7 +128,7 @@ test('what a named thing says of itself is taken before what others say', () => 
 
 test('a sentence cut off in the middle of a name is no piece of an answer', () => {
   const [line] = extractiveAnswer('What is the capital of Guernsey?', shown('Guernsey')).split('\n')
-  expect(line).toBe('Guernsey, capital: St Peter Port [1].')
+  expect(line).toBe('Guernsey, capital: St. Peter Port [1].')
 })
 
 describe('a question for what lies somewhere', () => {
@@ -164,9 +164,10 @@ describe('questionPath()', () => {
       readQuestionPath('Which city is the capital of a country that borders the country whose capital is Oslo?', known),
     ).toEqual({
       asked: ['city', 'capital'],
+      askedOf: 'subject',
       steps: [
         { type: 'country', relations: [{ terms: ['border'], names: [] }] },
-        { type: 'country', relations: [{ terms: ['capital'], names: ['Oslo'] }] },
+        { type: 'country', relations: [{ terms: ['capital'], names: ['Oslo'], end: 'subject' }] },
       ],
     })
   })
@@ -176,4 +177,78 @@ test('a name inside a longer one is not named', () => {
   const labels = ['Guinea', 'Equatorial Guinea', 'Papua New Guinea']
   expect(namesIn('What is the area of Equatorial Guinea?', labels).names).toEqual(['Equatorial Guinea'])
   expect(namesIn('Is Guinea larger than Equatorial Guinea?', labels).names).toEqual(['Equatorial Guinea', 'Guinea'])
+})
+
+/** Things of a small graph: label, type, facts as `predicate: object`; an object that is one of the labels is an edge. */
+function thingsOf(things: readonly (readonly [label: string, type: string, ...facts: string[]])[]) {
+  const ids = new Map(
+    things.map(([label, type]) => [label, `acme.x.y.z.${type}.${label.toLowerCase().replaceAll(' ', '-')}`]),
+  )
+  return things.map(([label, , ...facts]): ShownEvidence => {
+    const said = facts.map((fact) => {
+      const [predicate = '', object = ''] = fact.split(': ')
+      const object_id = ids.get(object)
+      return { predicate: `x.${predicate}`, object, ...(object_id === undefined ? {} : { object_id }) }
+    })
+    return { entity_id: ids.get(label) ?? '', label, source: 'entity_state', facts: said }
+  })
+}
+
+const PAINTERS = thingsOf([
+  ['Ola Rune', 'painter', 'born: 1860'],
+  ['Mira Toll', 'painter', 'taught: Ola Rune'],
+  ['Ansel Brook', 'painter', 'taught: Mira Toll'],
+  ['The Orchard', 'painting', 'painted_by: Mira Toll', 'held_by: Quill Gallery'],
+  ['Quill Gallery', 'museum', 'visitors: 45000'],
+])
+const SHIPS = thingsOf([
+  ['Aurora', 'ship', 'sank: 1917-01-09', 'owner: Northline', 'mate: Abel Pike'],
+  ['Cormorant', 'ship', 'sank: 1903-12-24', 'owner: Tamar', 'mate: Abel Pike'],
+  ['Dunlin', 'ship', 'owner: Tamar', 'mate: Ada Holm'],
+  ['Northline', 'company'],
+  ['Tamar', 'company'],
+])
+const linesOf = (topic: string, evidence: readonly ShownEvidence[]) =>
+  extractiveAnswer(topic, evidence).split('\n').slice(0, -1)
+
+test.each([
+  [
+    'Who taught the painter who taught Ola Rune?',
+    ['Mira Toll, taught: Ola Rune [2].', 'Ansel Brook, taught: Mira Toll [3].'],
+  ],
+  [
+    'Who was taught by the painter who was taught by Ansel Brook?',
+    ['Ansel Brook, taught: Mira Toll [3].', 'Mira Toll, taught: Ola Rune [2].'],
+  ],
+  [
+    'Who taught the painter who painted The Orchard?',
+    ['The Orchard, painted by: Mira Toll [4].', 'Ansel Brook, taught: Mira Toll [3].'],
+  ],
+])('what is asked of a described thing is taken at its end: %s', (topic, lines) =>
+  expect(linesOf(topic, PAINTERS)).toEqual(lines),
+)
+
+test('where a described thing is, is not said by what describes it', () => {
+  expect(linesOf('Where is the museum that holds The Orchard located?', PAINTERS)[0]).toMatch(/^No answer/)
+})
+
+test('all things of which as much is said are named, and that more may fit', () => {
+  expect(linesOf('Which ships sank?', SHIPS)).toEqual([
+    'Aurora, sank: 1917-01-09 [1].',
+    'Cormorant, sank: 1903-12-24 [2].',
+    MORE_MAY_FIT,
+  ])
+  expect(linesOf('When did the Aurora sink?', SHIPS)).toEqual(['Aurora, sank: 1917-01-09 [1].'])
+})
+
+test.each(['Why did the Aurora sink?', 'How did the Aurora sink?'])('a date says neither why nor how: %s', (topic) => {
+  expect(linesOf(topic, SHIPS)[0]).toMatch(/^No answer/)
+  expect(extractiveAssess(topic, SHIPS).sufficient).toBe(false)
+})
+
+test('why is answered by a sentence that gives a reason', () => {
+  const body = (text: string) => [{ entity_id: 'acme.x.y.z.report.r', label: 'Report', source: 'bm25_index', text }]
+  const topic = 'Why was the dam opened?'
+  expect(linesOf(topic, body('The dam was opened because the mill was flooded.'))[0]).toMatch(/^“The dam was/)
+  expect(linesOf(topic, body('The dam was opened in March.'))[0]).toMatch(/^No answer/)
 })

@@ -31,7 +31,7 @@ describe('decomposeQueries()', () => {
   ])('entity_type in scope %j is the state of the top %d candidates', (scope, count) => {
     const { queries } = decomposed({ axes: ['entity_type'], ...(scope === undefined ? {} : { scope }) })
     expect(queries.slice(1)).toEqual(
-      candidates.slice(0, count).map(({ entity_id }) => ({ kind: 'entity_state', entity_id })),
+      candidates.slice(0, count).map(({ entity_id }, place) => ({ kind: 'entity_state', entity_id, rank: place + 1 })),
     )
   })
 

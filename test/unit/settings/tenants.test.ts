@@ -31,6 +31,7 @@ describe('tenants in sluice.yaml', () => {
   test.each([
     ['slack.tenant', SLACK],
     ['webhooks.0.tenant', `webhooks: [${HOOK}]`],
+    ['spending.0.tenant', 'spending: [{ name: theirs, per: day, usd: 5, tenant: acme }]'],
   ])('%s is one of them', (path, text) => {
     expect(() => parse(text)).toThrow(
       `${path}: "acme" is not in the list of tenants; allowed: "main", or add it to that list (seen: "acme")`,

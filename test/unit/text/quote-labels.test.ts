@@ -64,7 +64,9 @@ function labelled(changes: Readonly<Record<string, Change>>) {
       const draw = drawing(1 + body * 100 + kind)
       const words = text.split(' ')
       return Array.from({ length: QUOTES_A_BODY }, () => {
-        const from = draw(words.length - 20)
+        const drawn = draw(words.length - 20)
+        // Right behind a negation it is cut.
+        const from = /^(?:not|no|never|doesn’t)$/.test(words[drawn - 1] ?? '') ? drawn + 1 : drawn
         const quote = words.slice(from, from + 14 + draw(6)).join(' ')
         return { source: id, quote: change(quote, draw), true: quote }
       })

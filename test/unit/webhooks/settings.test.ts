@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { parseSettings } from '../../../shared/settings/parse.ts'
-import { endpointEntries, isEndpointDue, nextEndpointEntry } from '../../../shared/webhooks/endpoint-deliveries.ts'
+import {
+  endpointEntries,
+  isEndpointDue,
+  nextEndpointEntry,
+  toldEndpoints,
+} from '../../../shared/webhooks/endpoint-deliveries.ts'
 
 const ENDPOINT = { name: 'billing', url: 'https://example.com/hook', events: ['run:completed'], key: { env: 'HOOK' } }
 const parse = (...webhooks: readonly object[]) => parseSettings(JSON.stringify({ webhooks }), 'sluice.yaml')
@@ -45,6 +50,44 @@ describe('webhooks in sluice.yaml', () => {
     expect(problem(ENDPOINT, ENDPOINT)).toContain('two endpoints have one name')
     expect(problem(...Array.from({ length: 11 }, (_, i) => ({ ...ENDPOINT, name: `n${i}` })))).toContain('webhooks')
   })
+})
+
+describe('buses in sluice.yaml', () => {
+  const read = (...buses: readonly object[]) =>
+    parseSettings(JSON.stringify({ webhooks: [ENDPOINT], buses }), 'sluice.yaml')
+  const BUS = { name: 'company', events: ['run:completed'] }
+
+  test('take a name, events and a bus by name or ARN; the rest has defaults', () => {
+    const rest = { ...BUS, tenant: 'main', give_up_sec: 86_400 }
+    expect(read(BUS).buses).toEqual([{ ...rest, bus: 'default' }])
+    const bus = 'arn:aws:events:eu-central-1:111122223333:event-bus/company'
+    expect(read({ ...BUS, bus }).buses).toEqual([{ ...rest, bus }])
+    expect(
+      endpointEntries(toldEndpoints(read(BUS)), { tenant: 'main', dag_name: 'x', created_at: 'now' }),
+    ).toMatchObject([{ endpoint: 'billing' }, { endpoint: 'company' }])
+  })
+
+  test.each<[string, readonly object[], RegExp]>([
+    [
+      'a rule for a bus',
+      [{ ...BUS, bus: 'arn:aws:events:eu-central-1:111122223333:rule/x' }],
+      /buses\.0\.bus: the name of a bus .*whole ARN/,
+    ],
+    ['a name that a webhook has', [{ ...BUS, name: 'billing' }], /buses\.0\.name: a webhook has this name too/],
+    ['two of one name', [BUS, BUS], /two buses have one name/],
+    ['an event there is none of', [{ ...BUS, events: ['run:done'] }], /buses\.0\.events/],
+    [
+      'a tenant there is none of',
+      [{ ...BUS, tenant: 'acme' }],
+      /buses\.0\.tenant: "acme" is not in the list of tenants/,
+    ],
+    ['a URL', [{ ...BUS, url: 'https://example.com' }], /buses\.0/],
+    [
+      'ten beside a webhook',
+      Array.from({ length: 10 }, (_, i) => ({ ...BUS, name: `b${i}` })),
+      /with webhooks there are 11; allowed: 10 together/,
+    ],
+  ])('%s is refused', (_what, buses, words) => expect(() => read(...buses)).toThrow(words))
 })
 
 describe('the entry of an endpoint', () => {

@@ -6,10 +6,11 @@ import { useChange } from '../../parts/use-answer.ts'
 import { hrefOf } from '../../route.ts'
 import { planRetry, type RetryPlan } from '../session/retry-plan.ts'
 import { documentOf, type RunSession } from '../session/run-session.ts'
+import { EraseDialog, HoldDialog } from './erase-run.tsx'
 
 /** What can be done with the run as it stands. */
 export function RunActions({ session }: { readonly session: RunSession }) {
-  const [open, setOpen] = useState<'stop' | 'retry'>()
+  const [open, setOpen] = useState<'stop' | 'retry' | 'hold' | 'erase'>()
   const run = session.answer.value?.run
   if (run === undefined) return null
   const close = () => setOpen(undefined)
@@ -30,8 +31,18 @@ export function RunActions({ session }: { readonly session: RunSession }) {
           Stop…
         </button>
       )}
+      <button type="button" onClick={() => setOpen('hold')}>
+        Hold…
+      </button>
+      {isEnded && run.parent === undefined && (
+        <button type="button" class="danger" onClick={() => setOpen('erase')}>
+          Erase…
+        </button>
+      )}
       {open === 'stop' && <StopDialog session={session} onClose={close} />}
       {open === 'retry' && <RetryDialog session={session} onClose={close} />}
+      {open === 'hold' && <HoldDialog session={session} onClose={close} />}
+      {open === 'erase' && <EraseDialog session={session} onClose={close} />}
     </div>
   )
 }

@@ -7,6 +7,7 @@ import {
   type SentenceFinding,
   supportCountWords,
 } from '../../../../shared/research/claims/check-synthesis.ts'
+import { MAY_ANSWER } from '../../../../shared/research/claims/claim-lines.ts'
 import type { ShownEvidence } from '../../../../shared/research/claims/shown-evidence.ts'
 import type { Evidence } from '../../../../shared/research/payloads/candidate-and-evidence.ts'
 import type { operations } from '../../../api/schema.generated.ts'
@@ -38,18 +39,20 @@ export function ResearchAnswerView({ answer }: { readonly answer: ResearchAnswer
       ) : (
         <>
           <p class="row">
-            <span class="soft small">Answer</span>
+            <Verdict answers={result.answers} />
             <StateMark state={state} isQuiet /> <span class="soft small">{reason}</span>
           </p>
-          <div class="research-answer">
-            {(lines ?? unchecked).map((line, place) => (
-              <ResearchLine key={`${place} ${line.text}`} line={line} evidence={result.evidence ?? []} />
-            ))}
-          </div>
+          <AnswerLines
+            lines={lines ?? unchecked}
+            evidence={result.evidence ?? []}
+            isAnswer={isAnswer(result.answers)}
+          />
           <p class="small" role="status">
             {lines === undefined
               ? problem === undefined && 'Comparing every sentence with what is stored'
-              : checkWords(lines)}
+              : isAnswer(result.answers)
+                ? checkWords(lines)
+                : 'Nothing above is claimed to answer the question.'}
           </p>
           {problem !== undefined && <ProblemNotice problem={problem} />}
         </>
@@ -67,6 +70,69 @@ export function ResearchAnswerView({ answer }: { readonly answer: ResearchAnswer
         </div>
       )}
     </section>
+  )
+}
+
+type Answers = NonNullable<ResearchAnswer['result']>['answers']
+
+/** Results of earlier versions do not say it. */
+function isAnswer(answers: Answers): boolean {
+  return answers === undefined || answers === 'yes' || answers === 'part'
+}
+
+/** Whether there is an answer, before a word of it is read. */
+function Verdict({ answers }: { readonly answers: Answers }) {
+  if (answers === undefined) return <span class="soft small">Answer</span>
+  const [sign, tone, words] = VERDICTS[answers]
+  return (
+    <strong class={`state verdict tone-${tone}`} data-answers={answers}>
+      <span class="sign" aria-hidden="true">
+        {sign}
+      </span>
+      {words}
+    </strong>
+  )
+}
+
+const VERDICTS = {
+  yes: ['✓', 'good', 'Answer'],
+  part: ['◐', 'warn', 'Answer to a part of the question'],
+  maybe: ['?', 'warn', 'No answer, but passages that may answer it'],
+  no: ['○', 'quiet', 'No answer'],
+} as const
+
+interface LinesProps {
+  readonly lines: readonly CheckedLine[]
+  readonly evidence: readonly Evidence[]
+  readonly isAnswer: boolean
+}
+
+/** The claims with their verdicts; passages that may answer stand apart and are no claims. */
+function AnswerLines({ lines, evidence, isAnswer: isClaimed }: LinesProps) {
+  const from = lines.findIndex(({ text }) => text === MAY_ANSWER)
+  const isPassage = (line: CheckedLine, at: number) =>
+    !isClaimed && from >= 0 && at > from && !/^(?:Note|Degraded): /.test(line.text)
+  const passages = lines.filter(isPassage)
+  return (
+    <div class="research-answer">
+      {lines.map((line, place) =>
+        isPassage(line, place) || (place === from && passages.length > 0) ? null : (
+          <ResearchLine key={`${place} ${line.text}`} line={line} evidence={evidence} />
+        ),
+      )}
+      {passages.length > 0 && (
+        <section class="may-answer" aria-label="Passages that may answer it">
+          <p class="soft small">Passages that may answer it, for you to read</p>
+          <ul>
+            {passages.map(({ text }) => (
+              <li key={text}>
+                <Cited text={text} evidence={evidence} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </div>
   )
 }
 
@@ -185,7 +251,7 @@ async function storedEvidence(item: Evidence): Promise<StoredEvidence> {
 /** Labels of what it leads to. */
 async function namesBeside({ entity_id, triples = [] }: Entity): Promise<ReadonlyMap<string, string>> {
   if (!triples.some(({ object }) => isEntityId(String(object)))) return new Map()
-  const params = { path: { entity_id }, query: { direction: 'out', limit: 1_000 } } as const
+  const params = { path: { entity_id }, query: { direction: 'out', mentions: 'none', limit: 1_000 } } as const
   const { entities } = await answerOf(api.GET('/api/graph/entities/{entity_id}/neighbors', { params }))
   return new Map(entities.flatMap(({ entity_id: id, label }) => (label === undefined ? [] : [[id, label] as const])))
 }

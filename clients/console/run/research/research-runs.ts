@@ -50,6 +50,7 @@ export function faultWords({
 
 const QUOTE_WORDS = {
   found: 'stands there',
+  cut: 'stands there only right behind what denies it',
   misattributed: 'stands in other evidence than it cites',
   frankenquote: 'is put together from several places',
   not_found: 'does not stand in the evidence',

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Alarm, createAlarms } from '../../../../infra/local/asl/execution-context.ts'
+import { type Alarm, breathsInTurns, createAlarms } from '../../../../infra/local/asl/execution-context.ts'
 import { createVirtualClock } from '../../../conformance/virtual-clock.ts'
 
 describe('alarms', () => {
@@ -59,5 +59,52 @@ describe('alarms', () => {
     alarms.clear()
     await clock.settle()
     expect(clock.pending()).toBe(0)
+  })
+})
+
+describe('turns of the event loop', () => {
+  test('however many executions and branches there are, so many steps are taken in one, in the order in which they came', async () => {
+    const breathe = breathsInTurns(() => false)
+    const turns: number[] = []
+    const order: number[] = []
+    let taken = 0
+    let running = 1_000
+    const watch = () => {
+      turns.push(taken)
+      taken = 0
+      if (running > 0) setImmediate(watch)
+    }
+    const execution = async (n: number) => {
+      for (let left = 5; left > 0; left -= 1) {
+        await breathe()
+        taken += 1
+        order.push(n)
+      }
+      running -= 1
+    }
+    setImmediate(watch)
+    const all = Array.from({ length: running }, (_, n) => n)
+    await Promise.all(all.map(execution))
+    expect(Math.max(...turns)).toBeLessThanOrEqual(64)
+    expect(turns.length).toBeLessThan((1_000 * 5) / 64 + 10)
+    // Nobody has his second step before the last one had the first, but for those of the first turn.
+    expect(new Set(order.slice(0, 1_064)).size).toBe(1_000)
+  })
+
+  test('a commit that somebody waits for goes before further steps, and never holds them up for good', async () => {
+    let isDue = true
+    const seen: string[] = []
+    const breathe = breathsInTurns(() => isDue)
+    for (let step = 1; step <= 64; step += 1) expect(breathe()).toBeUndefined()
+    const first = breathe()?.then(() => void seen.push('step'))
+    setImmediate(() => {
+      isDue = false
+      seen.push('commit')
+    })
+    await first
+    expect(seen).toEqual(['commit', 'step'])
+    isDue = true
+    for (let step = 1; step < 64; step += 1) expect(breathe()).toBeUndefined()
+    await breathe()
   })
 })
