@@ -13,8 +13,8 @@ import {
   type OutboxEntry,
   openWaits,
 } from '../../shared/runs/head.ts'
-import { approvalEpoch } from '../../shared/runs/ids.ts'
-import { laneKey, laneOwner, ordinal, PHASE, readOrdinal, workingLeg } from '../../shared/runs/lane.ts'
+import { approvalEpoch, callQuestionLane } from '../../shared/runs/ids.ts'
+import { hasOpenQuestion, laneKey, laneOwner, ordinal, PHASE, readOrdinal, workingLeg } from '../../shared/runs/lane.ts'
 import { type Append, type LaneStands, type RunKey, runsPool } from '../../shared/runs/run-store.ts'
 import type { BlockProjection } from '../../shared/runs/run-store-items.ts'
 import { callItem, questionItem, readAgentItem, turnItem } from '../../shared/runs/turns-and-calls.ts'
@@ -205,7 +205,15 @@ function itemLanes({ block }: BlockStop, head: Head, epoch: number): readonly La
     return owner?.block === block.index && owner.item !== undefined && !asked.has(owner.item)
   })
   const working = own.filter(([, ordinal]) => readOrdinal(ordinal).outcome === undefined)
-  return working.slice(0, MOST_ITEMS).map(([lane, is]) => ({ lane, is }))
+  return working.slice(0, MOST_ITEMS).flatMap(([lane, is]) => [{ lane, is }, ...unasked(head, lane, is)])
+}
+
+/** A call of an agent that waits for an answer nobody was asked for when `head` was read: the question is on a lane of its own. */
+function unasked({ lanes }: Head, lane: string, ordinal: number): readonly LaneStands[] {
+  const owner = laneOwner(lane)
+  if (owner?.item === undefined || !hasOpenQuestion(ordinal)) return []
+  const question = callQuestionLane(owner.block, owner.item)
+  return [{ lane: question, is: lanes[question] ?? null }]
 }
 
 /** A condition has at most 4 KB. */

@@ -32,6 +32,7 @@ import {
   wideFindings,
 } from './native-calls.ts'
 import { placeInNetwork } from './network.ts'
+import { OperationsStack } from './operations-stack.ts'
 import { keepLogs, tagAll } from './stage-wide.ts'
 import { StepsStack } from './steps-stack.ts'
 
@@ -100,6 +101,7 @@ export function buildApp({ app, deploy, settings, dags, steps = [], calls = [], 
     const gradual = chosen.releases
     return new DocumentsStack(app, `SluiceDocuments${i + 1}`, { ...of, names, dags: share, definitions, gradual })
   })
+  const operations = new OperationsStack(app, 'SluiceOperations', { ...stack('operations'), names, chosen, built })
   // Its alarms name every machine: with hundreds, a template with spaces for people would be over a megabyte.
   const suppressTemplateIndentation = spread > 0
   const ofApi = { ...stack('api'), names, chosen, built, waf: deploy.waf, door: deploy, suppressTemplateIndentation }
@@ -112,21 +114,24 @@ export function buildApp({ app, deploy, settings, dags, steps = [], calls = [], 
     machines.addStackDependency(one, 'open-step invokes its functions')
   }
   for (const one of anchors) machines.addStackDependency(one, 'write-anchor names its bucket')
+  operations.addStackDependency(data, 'its functions name the table and the bucket')
+  for (const one of anchors) operations.addStackDependency(one, 'its functions may name its bucket')
   api.addStackDependency(machines, 'a route names start-run')
+  api.addStackDependency(operations, 'routes name its functions')
   const { release } = machines
   new Alarms(api, 'Alarms', { names, chosen, api: api.api, dags: all, email: deploy.alarm_email, release })
   new Dashboard(api, 'Dashboard', { names, apiName: names.whole })
   for (const one of documents) one.addStackDependency(machines, 'its machines name a role, functions and a log group')
   for (const one of [machines, ...documents]) pinStackCount(one, spread)
-  if (chosen.key !== undefined) encryptWithKey(chosen.key, [data, ...projects, ...tasks, machines, api])
-  if (deploy.network !== undefined) placeInNetwork(deploy.network, [...projects, machines, api])
-  keepLogs(deploy.log_retention_days, [data, ...projects, ...tasks, machines, api])
+  if (chosen.key !== undefined) encryptWithKey(chosen.key, [data, ...projects, ...tasks, machines, operations, api])
+  if (deploy.network !== undefined) placeInNetwork(deploy.network, [...projects, machines, operations, api])
+  keepLogs(deploy.log_retention_days, [data, ...projects, ...tasks, machines, operations, api])
   tagAll(app, deploy.tags)
-  requireResourceRoom([machines, ...documents, api], [data, ...anchors, ...projects, ...tasks], {
+  requireResourceRoom([machines, ...documents, operations, api], [data, ...anchors, ...projects, ...tasks], {
     documents: dags.length,
     spread,
   })
-  acknowledgeFindings([data, ...anchors, ...projects, ...tasks, machines, ...documents, api], names, chosen)
+  acknowledgeFindings([data, ...anchors, ...projects, ...tasks, machines, ...documents, operations, api], names, chosen)
   acknowledgeSteps(projects, steps)
   acknowledgeCalls(machines, tasks, wideFindings(rights), containers)
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))

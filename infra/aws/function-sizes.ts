@@ -96,7 +96,7 @@ const SIZES: Readonly<Record<string, FunctionSize>> = {
 }
 
 /** Which stack a function is in, and why. */
-type Placement = 'machine' | 'unseen' | 'called' | 'told' | 'guard' | 'route'
+type Placement = 'machine' | 'unseen' | 'called' | 'told' | 'guard' | 'route' | 'operations'
 
 export function functionsIn(placement: Placement): readonly FunctionLine[] {
   return FUNCTIONS.filter((line) => placementOf(line) === placement)
@@ -134,7 +134,8 @@ export function isDeployed(
 /**
  * `machine`: a machine calls it. `unseen`: it is invoked asynchronously, so it has dead letters; start-run too, which
  * send-outbox invokes and which must stand beside the machines whose versions it is told. `called`: other functions call it
- * and wait. `told`: a route that is told those versions too. `guard`: API Gateway asks it who calls. `route`: the rest.
+ * and wait. `told`: a route that is told those versions too. `guard`: API Gateway asks it who calls. `operations`: a route whose function
+ * stands in a stack of its own. `route`: the rest, beside the API.
  */
 function placementOf(line: FunctionLine): Placement {
   if (line.serves !== undefined) return 'called'
@@ -143,5 +144,6 @@ function placementOf(line: FunctionLine): Placement {
   const rights = functionRights(line)
   const hasRoute = ROUTES.some((route) => route.name === line.name)
   if (!hasRoute || rights.includes('machine.ensure')) return 'unseen'
-  return rights.includes('machine.named') || rights.includes('machine.deployed') ? 'told' : 'route'
+  if (rights.includes('machine.named') || rights.includes('machine.deployed')) return 'told'
+  return line.stack ?? 'route'
 }

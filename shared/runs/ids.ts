@@ -66,8 +66,12 @@ export function questionNumber(id: string): number | undefined {
 /** The lane its events stand on: an approval's `a<k>`, a question's `q<k>`, whose ordinals have `n` for an attempt; of a call `q<k>.<item>`. */
 export function approvalLane(id: string, block: number): string {
   const item = questionItem(id)
-  const lane = `${questionNumber(id) === undefined ? 'a' : 'q'}${block.toString(36)}`
-  return item === undefined ? lane : `${lane}.${item}`
+  if (item !== undefined) return callQuestionLane(block, item)
+  return `${questionNumber(id) === undefined ? 'a' : 'q'}${block.toString(36)}`
+}
+
+export function callQuestionLane(block: number, item: number): string {
+  return `q${block.toString(36)}.${item}`
 }
 
 /** The epoch an approval id names; 0 for what is none. */

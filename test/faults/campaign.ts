@@ -34,13 +34,13 @@ export async function runCampaign({ shares, mutant, over_wire, print }: Campaign
     for (const end of told.ends) ends[end] = (ends[end] ?? 0) + 1
     if (told.violations.length === 0) return
     failed.push(told)
-    print(`seed ${told.seed} ${told.store} ${told.profile}: ${told.violations[0]}`)
+    print(`FAILED: seed ${told.seed} on ${told.store}, ${told.profile}\n  ${told.violations[0]}`)
   }
   const progress = () => print(`${sum.seeds} seeds, ${failed.length} failed, ${seconds(began)} s`)
   const timer = setInterval(progress, EVERY_MS)
   try {
     await Promise.all(
-      shares.map((share) => runWorker({ share, over_wire, ...(mutant === undefined ? {} : { mutant }) }, take)),
+      shares.map((share) => runWorker({ share, over_wire, ...(mutant === undefined ? {} : { mutant }) }, take, print)),
     )
   } finally {
     clearInterval(timer)
@@ -55,13 +55,22 @@ export async function runCampaign({ shares, mutant, over_wire, print }: Campaign
   return { failed, uncovered: uncovered(counts) }
 }
 
-function runWorker(work: Work, take: (told: Told) => void): Promise<void> {
+function runWorker(work: Work, take: (told: Told) => void, print: (line: string) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     // A seed leaves much behind that died young: fewer collections, since each looks at what is alive.
     const worker = fork(new URL('./worker.ts', import.meta.url), { execArgv: ['--max-semi-space-size=32'] })
-    worker.on('message', (told) => take(told as Told))
+    let last = 'before its first seed'
+    worker.on('message', (message) => {
+      const told = message as Told
+      last = `after seed ${told.seed} on ${told.store}`
+      take(told)
+    })
     worker.on('error', reject)
-    worker.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`a worker ended with code ${code}`))))
+    worker.on('exit', (code, signal) => {
+      if (code === 0) return resolve()
+      print(`FAILED: a worker of the simulation\n  it ended with ${code ?? signal} ${last}`)
+      reject(new Error(`a worker ended with ${code ?? signal} ${last}`))
+    })
     worker.send(work)
   })
 }

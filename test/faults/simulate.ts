@@ -58,8 +58,11 @@ export async function simulate(order: Order): Promise<Outcome> {
   const sim = createSim({ seed, scheduler, faults, random, verbose, calm_at: START + scenario.calm_at })
   const system = openSystem({ sim, scenario, store, mutant, wire })
   try {
-    const logs = await untilRest(system, scenario)
-    return outcomeOf(sim, scenario, logs)
+    return outcomeOf(sim, scenario, await untilRest(system, scenario))
+  } catch (error) {
+    // What nobody expected is told with its seed, and the campaign goes on.
+    sim.violate(32, `the simulation threw ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+    return outcomeOf(sim, scenario, new Map())
   } finally {
     system.close()
   }
@@ -100,11 +103,12 @@ async function untilRest(system: System, scenario: Scenario): Promise<Logs> {
   const checking = checkSystem(system, scenario, people)
     .then((logs) => firings?.check().then(() => logs) ?? logs)
     .then((logs) => deliverAgain(system, logs))
-  let logs: Logs | undefined
-  void checking.then((found) => {
-    logs = found
-  })
-  await scheduler.run(() => logs !== undefined, MOST_STEPS)
+  let over = false
+  const end = () => {
+    over = true
+  }
+  void checking.then(end, end)
+  await scheduler.run(() => over, MOST_STEPS)
   return checking
 }
 

@@ -117,7 +117,7 @@ async function destroy(session: Session, options: DestroyOptions): Promise<void>
     async ({ templates, cdk }) => {
       if (withData) requireOwnData(stage, templates)
       const documents = Object.keys(templates).filter((name) => name.startsWith('SluiceDocuments'))
-      await cdk('destroy', 'SluiceApi', ...documents, 'SluiceMachines', '--force')
+      await cdk('destroy', 'SluiceApi', 'SluiceOperations', ...documents, 'SluiceMachines', '--force')
       if (templates.SluiceAnchors !== undefined) session.say(ANCHORED)
       if (!withData) return
       const { deleteData, unprotectData } = await import('./delete-data.ts')

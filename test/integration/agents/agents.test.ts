@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { DispatchAnswer, DispatchRequest } from '../../../shared/providers/provider.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
+import type { RunStore } from '../../../shared/runs/run-store.ts'
 import { openTestPlace, type TestPlace } from '../test-place.ts'
 
 let open: TestPlace | undefined
@@ -752,6 +753,35 @@ describe('a block that is stopped alone', () => {
     expect((await place.ended(id)).at(-1)).toMatchObject({ type: 'run:failed' })
     expect((await place.ended(child)).at(-1)).toMatchObject({ type: 'run:cancelled' })
     expect(await openQuestions(place)).toEqual([])
+    await expectSound(place, id)
+  })
+
+  test('takes a question with it that was asked after the stop had read the run, and before it was written', async () => {
+    const { place } = await scripted(() => 'Done.')
+    const runs = place.place.world.runs as { append: RunStore['append'] }
+    const { append } = runs
+    const [stopReads, isAsked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let stopping: ReturnType<TestPlace['call']> | undefined
+    runs.append = async (given) => {
+      const asks = given.events.some(({ type }) => type === 'approval:requested')
+      if (asks && stopping === undefined) {
+        stopping = place.call('stop-run', given.run.run_id, { block_id: 'act' })
+        await stopReads.promise
+        const done = await append(given)
+        isAsked.resolve()
+        return done
+      }
+      if (given.events.some(({ type }) => type === 'block:cancelled')) {
+        stopReads.resolve()
+        await isAsked.promise
+      }
+      return append(given)
+    }
+    const id = await place.start({ ...document(), budget: { tokens: 100, on_exceed: 'ask' } }, started)
+    expect((await place.ended(id)).at(-1)).toMatchObject({ type: 'run:failed' })
+    expect(await stopping).toMatchObject({ status: 200 })
+    const { approvals } = (await place.place.world.runs.head({ tenant: 'main', run_id: id })) ?? {}
+    expect(Object.values(approvals ?? {}).map(({ status }) => status)).toEqual(['cancelled'])
     await expectSound(place, id)
   })
 })
