@@ -94,6 +94,7 @@ export async function preparePivotRun(
     context: { ...others, ...(found === undefined ? {} : { task: found }), feedback: text, suggestions },
     pivots: { run_id: run.run_id, feedback_ref: ref },
     root: meta.root ?? run.run_id,
+    subjects: meta.subjects,
     labels: currentLabels(meta, (await world.runs.head(run, [])) ?? {}),
     ...(edited === undefined ? {} : { edited }),
     ...(children === undefined ? {} : { children }),

@@ -83,8 +83,9 @@ export function startErasures(system: System, seed: number): Erasures {
       if (left > 0) return false
       const open: string[] = []
       for (const { key } of all) {
-        const step = key && (await raw.mark(key))?.erasure?.step
+        const { step, untold = [] } = (key && (await raw.mark(key))?.erasure) ?? {}
         if (step !== undefined && step !== 'erased') open.push(`${key?.run_id} is at ${step}`)
+        if (untold.length > 0) open.push(`${untold.join(', ')} is not told of ${key?.run_id}`)
       }
       if (open.length > 0 && sim.scheduler.now() > sim.calm_at + LATE_MS)
         sim.violate('erasure', `left half done: ${open.join(', ')}`)
