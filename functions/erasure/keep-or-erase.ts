@@ -114,7 +114,8 @@ async function collect(work: Work, erasure: Erasure): Promise<Erasure | undefine
     return undefined
   }
   // Those it opened by its end.
-  const children = erasure.when_ended === true ? (await runsBelow(world, run)).map(({ run_id }) => run_id) : erasure.children
+  const below = erasure.when_ended === true ? await runsBelow(world, run) : undefined
+  const children = below?.map(({ run_id }) => run_id) ?? erasure.children
   for (const child of children) {
     const began = await beginChild(world, { ...run, run_id: child }, childErasure(run, erasure))
     if (began !== 'held') continue

@@ -44,6 +44,7 @@ export const PIVOT_KIND = 'pivot'
 /** The next attempt at a run's goal, before anybody gave it other values. */
 type PivotedRun = Pick<
   RunOrder,
+  | 'subjects'
   | 'dag'
   | 'dag_hash'
   | 'scripts'

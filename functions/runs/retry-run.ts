@@ -91,10 +91,9 @@ async function orderRetry(
   const kept = await keptContract(world, old, body)
   const given = { inputs: body.inputs, context: body.context, overrides, goal_contract: kept, subject: body.subject }
   const made = MADE_KEYS
-  const { context, goal, turn, subjects = [] } = await prepareStartValues(world, run.tenant, dag, given, values.earlier, {
-    ...documents,
-    made,
-  })
+  const from = { ...documents, made }
+  const started = await prepareStartValues(world, run.tenant, dag, given, values.earlier, from)
+  const { context, goal, turn, subjects = [] } = started
   const began = { dag, context, given: requestKeys(body), made, before: { run, ...old } }
   const told = await givenContext(world, began)
   const { text, parts } = compileDag(dag)

@@ -11,7 +11,10 @@ import { freezeGoal } from '../record/freeze-goal.ts'
 import type { RunOrder } from './create-run.ts'
 import { turnOf } from './key-turns.ts'
 
-/** What a run begins with: its first context, what it is judged by, whose targets may be among those values, and its queue, and whose data it holds. */
+/**
+ * What a run begins with: its first context, what it is judged by, whose targets may be among those values, its queue, and
+ * whose data it holds.
+ */
 export async function prepareStartValues(
   world: Pick<World, 'objects' | 'isolate'>,
   tenant: string,

@@ -34,7 +34,9 @@ export const ErasureSchema = SaidSchema.extend({
       kept: count.optional().describe('They stay: somebody else names them'),
     })
     .optional(),
-  brought_back: count.optional().describe('How often a copy from before brought its bodies again: they were erased once more'),
+  brought_back: count
+    .optional()
+    .describe('How often a copy from before brought its bodies again: they were erased once more'),
   untold: z.array(text).optional().describe('Webhooks and buses that are still to be told of it'),
   not_told: z.array(text).optional().describe('Webhooks and buses that did not take it in time'),
   erased_at: text.optional(),

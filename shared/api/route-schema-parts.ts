@@ -18,7 +18,9 @@ export const RUN_VALUES = {
     .optional()
     .describe('"block.port": the value of one input port, before anything else'),
   labels: LabelsSchema.optional().describe('What it is found by, over those of its document and of the place'),
-  subject: SubjectsSchema.optional().describe('Whose data it holds: what its runs are found and erased by; a digest is kept'),
+  subject: SubjectsSchema.optional().describe(
+    'Whose data it holds: what its runs are found and erased by; a digest is kept',
+  ),
   options: z
     .strictObject({
       max_parallel: z.int().min(0).max(1_000).optional().describe('Blocks at once; 0 = no limit'),

@@ -25,7 +25,8 @@ export function birthFacts({ meta, words = [] }: Pick<NewRun, 'meta' | 'words'>)
   readonly terms: readonly string[]
 } {
   const { run_id, dag_name, starter, labels = {}, subjects = [] } = meta
-  const terms = [term.id(run_id), term.dag(dag_name), term.starter(starter), ...labelTerms(labels), ...subjects.map(term.subject)]
+  const named = [term.id(run_id), term.dag(dag_name), term.starter(starter)]
+  const terms = [...named, ...labelTerms(labels), ...subjects.map(term.subject)]
   return { facts: { birth: birthOf(meta), labels }, terms: [...terms, ...words.map(term.word)] }
 }
 

@@ -8,7 +8,10 @@ export const SUBJECT_LIMITS = { subjects: 10, characters: 256, depth: 8 } as con
 const SUBJECT_RULE = `a subject is a text of 1 to ${SUBJECT_LIMITS.characters} characters on one line, without a space at its ends`
 const SUBJECT = /^[^\p{C}\p{Z}](?:[^\p{C}\p{Zl}\p{Zp}]*[^\p{C}\p{Z}])?$/u
 
-export const SubjectSchema = z.string(SUBJECT_RULE).max(SUBJECT_LIMITS.characters, SUBJECT_RULE).regex(SUBJECT, SUBJECT_RULE)
+export const SubjectSchema = z
+  .string(SUBJECT_RULE)
+  .max(SUBJECT_LIMITS.characters, SUBJECT_RULE)
+  .regex(SUBJECT, SUBJECT_RULE)
 
 /** One, or several. */
 export const SubjectsSchema = z.union(
@@ -42,8 +45,9 @@ export function subjectsOf(
 function subjectAt(path: string, values: Readonly<Record<string, Json>>): string | undefined {
   let value: Json | undefined = values
   for (const name of path.split('.').slice(1)) {
-    const isMapping = typeof value === 'object' && value !== null && !Array.isArray(value)
-    value = isMapping && Object.hasOwn(value as object, name) ? (value as Readonly<Record<string, Json>>)[name] : undefined
+    if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, name))
+      return undefined
+    value = (value as Readonly<Record<string, Json>>)[name]
   }
   const text = typeof value === 'number' ? String(value) : value
   return SubjectSchema.safeParse(text).success ? (text as string) : undefined

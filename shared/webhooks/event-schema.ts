@@ -17,11 +17,14 @@ export function messageSchema(): Schema {
   return {
     $schema,
     title: 'Message about an event of a run (Sluice): body of a webhook, detail of an event on a bus',
-    oneOf: [...members.map(({ type, data, ...of }) => ({
-      type: 'object',
-      properties: { id: ID, type, ...COMMON, ...of, data, links: LINKS },
-      required: ['id', 'type', 'at', 'tenant', 'run_id', 'dag_name', 'seq', 'data', 'links'],
-    })), ERASED],
+    oneOf: [
+      ...members.map(({ type, data, ...of }) => ({
+        type: 'object',
+        properties: { id: ID, type, ...COMMON, ...of, data, links: LINKS },
+        required: ['id', 'type', 'at', 'tenant', 'run_id', 'dag_name', 'seq', 'data', 'links'],
+      })),
+      ERASED,
+    ],
   }
 }
 

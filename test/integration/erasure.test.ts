@@ -186,12 +186,13 @@ test('the runs of a subject are found and erased by it, whoever named it; a docu
   const dag = { name: 'of-customer', subject: 'inputs.customer.id', inputs, blocks }
   const person = `${SECRET} customer`
   const own = await at.start(dag, { inputs: { topic: 'a', customer: { id: person } } })
-  const told = await at.start({ ...dag, subject: undefined }, { inputs: { topic: 'b' }, subject: [person, 'somebody else'] })
+  const plain = { ...dag, subject: undefined }
+  const told = await at.start(plain, { inputs: { topic: 'b' }, subject: [person, 'somebody else'] })
   const other = await at.start(dag, { inputs: { topic: 'c', customer: { id: 4711 } } })
   const nobody = await at.call('start-run', undefined, { dag: JSON.stringify(dag), inputs: { topic: 'd' } })
   expect([nobody.status, nobody.json]).toMatchObject([422, { code: 'subject_missing' }])
   for (const run of [own, told, other]) await at.ended(run)
-  const again: { readonly status: number; readonly json: { readonly run_id?: string } } = await at.call('retry-run', told, {})
+  const again: { readonly json: { readonly run_id?: string } } = await at.call('retry-run', told, {})
   const retried = String(again.json.run_id)
   await at.ended(retried)
   expect(await found(at, `subject:"${person}"`)).toEqual([retried, told, own])
@@ -232,9 +233,11 @@ test('firings that were joined with the one that started a run lose their inputs
     await world.triggers.keepFiring({ ...key, id, kind: 'webhook', ...times, values, tries: 0, run_id, ...ended })
     return { topic: id, ...values }
   }
-  const joined = await keep('1', { code: 'trigger_joined', message: `Firing 2 stands for it: its run is ${run} (debounce).` })
+  const message = `Firing 2 stands for it: its run is ${run} (debounce).`
+  const joined = await keep('1', { code: 'trigger_joined', message })
   const another = await keep('3', { code: 'trigger_rate', message: 'one too many' })
   const found = await findFirings(world, { ...meta, starter: 'trigger:hook' } as never)
   expect(found.map(({ id }) => id)).toEqual(['1'])
-  expect([joined.sha256, another.sha256].map((hash) => found.some(({ values }) => values?.sha256 === hash))).toEqual([true, false])
+  const has = ({ sha256 }: { readonly sha256: string }) => found.some(({ values }) => values?.sha256 === sha256)
+  expect([has(joined), has(another)]).toEqual([true, false])
 })

@@ -124,9 +124,12 @@ async function sayProof(session: Session, target: Target, mark: Mark): Promise<v
     const came = left_out === undefined ? (ok ? 'holds' : 'DOES NOT HOLD') : `left out: ${left_out}`
     session.say(`Checked         ${title}: ${oneLine(came)}`)
   }
-  session.say('Computed by     sha256 over the hash of the last event and this record as canonical JSON, without step and proof')
+  session.say(`Computed by     ${COMPUTED}`)
   if (checks.some(({ ok }) => !ok)) process.exitCode = 100
 }
+
+const COMPUTED =
+  'sha256 over the hash of the last event and this record as canonical JSON, without step, proof and who was told'
 
 type Erased = NonNullable<Mark['erasure']>
 
@@ -142,9 +145,15 @@ function proofLines(run_id: string, erasure: Erased): readonly string[] {
     ['Why', reason],
     ['Erased', erased_at],
     ['Runs below it', children.length === 0 ? undefined : children.join(' ')],
-    ['Bodies', bodies && `${bodies.named} named, ${bodies.erased ?? 0} erased, ${bodies.kept ?? 0} kept: others name them`],
+    [
+      'Bodies',
+      bodies && `${bodies.named} named, ${bodies.erased ?? 0} erased, ${bodies.kept ?? 0} kept: others name them`,
+    ],
     ['Slack', slack_messages ? `${count(slack_messages, 'message')} told to be deleted` : undefined],
-    ['Brought back', brought_back === undefined ? undefined : `${brought_back} times by a copy from before, and erased again`],
+    [
+      'Brought back',
+      brought_back === undefined ? undefined : `${brought_back} times by a copy from before, and erased again`,
+    ],
     ['Proof', proof],
   ]
   return rows.flatMap(([name, value]) => (value === undefined ? [] : [oneLine(`${name.padEnd(16)}${value}`)]))

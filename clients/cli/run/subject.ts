@@ -78,9 +78,11 @@ async function erase(session: Session, id: string, options: SubjectOptions): Pro
   const over = runs.filter(({ ended_at }) => typeof ended_at === 'string').length
   const live = runs.length - over
   if (runs.length > 0) {
-    const going = live === 0 ? '' : ` ${count(live, 'other')} ${whenEnded === true ? 'will go at the end' : 'stay: they go on'}.`
+    const stays = whenEnded === true ? 'will go at the end' : 'stay: they go on'
+    const going = live === 0 ? '' : ` ${live} more ${stays}.`
     const question = `Erase ${count(over, 'run')} for good?${going} What goes: ${GOES}. What stays: ${STAYS}, and whatever another run names too.`
-    await requireConfirmation(session, { question, yes: yes === true, instead: 'Nothing was erased: you did not say yes.' })
+    const instead = 'Nothing was erased: you did not say yes.'
+    await requireConfirmation(session, { question, yes: yes === true, instead })
   }
   const asked: Asked[] = []
   for (const { run_id } of runs) {
@@ -91,7 +93,7 @@ async function erase(session: Session, id: string, options: SubjectOptions): Pro
   if (json === true) session.say(jsonText({ found: runs.length, runs: asked }, 2))
   const refused = asked.filter(({ is }) => is === 'refused').length
   if (json !== true && runs.length > 0)
-    session.say(`${count(runs.length - refused, 'run')} of ${runs.length} on the way. The same command goes on with the rest.`)
+    session.say(`${runs.length - refused} of ${count(runs.length, 'run')} on the way; the same command goes on with the rest.`)
   if (refused > 0) process.exitCode = 1
 }
 
@@ -108,7 +110,14 @@ async function ask(target: Target, run_id: string, body: { reason: string; when_
   }
 }
 
-const TOLD: ReadonlySet<string> = new Set(['run_held', 'run_not_ended', 'run_at_work', 'run_of_parent', 'unknown_run', 'run_erased'])
+const TOLD: ReadonlySet<string> = new Set([
+  'run_held',
+  'run_not_ended',
+  'run_at_work',
+  'run_of_parent',
+  'unknown_run',
+  'run_erased',
+])
 
 function lineOf({ run_id, is, detail = '' }: Asked): string {
   if (is === 'refused') return oneLine(`${run_id}  not erased: ${detail}`)

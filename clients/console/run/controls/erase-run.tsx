@@ -68,8 +68,9 @@ function Begun({ mark }: { readonly mark: Mark }) {
   const leave = () => {
     location.hash = hrefOf(['runs'])
   }
+  const title = mark.erasure?.when_ended ? 'The run is erased when it has ended' : 'The run is being erased'
   return (
-    <Modal title={mark.erasure?.when_ended ? 'The run is erased when it has ended' : 'The run is being erased'} onClose={leave}>
+    <Modal title={title} onClose={leave}>
       <p>
         It goes on by itself, also after a restart. <code>sluice run erasure {mark.run_id}</code> shows how far it is,
         and then the record; with <code>--proof</code> to print and to keep.
