@@ -89,12 +89,11 @@ async function orderRetry(
   const overrides = { ...values.overrides, ...body.overrides }
   const documents = await childDocuments(world, run.tenant, dag)
   const kept = await keptContract(world, old, body)
-  const given = { inputs: body.inputs, context: body.context, overrides, goal_contract: kept }
+  const given = { inputs: body.inputs, context: body.context, overrides, goal_contract: kept, subject: body.subject }
   const made = MADE_KEYS
-  const { context, goal, turn } = await prepareStartValues(world, run.tenant, dag, given, values.earlier, {
-    ...documents,
-    made,
-  })
+  const from = { ...documents, made }
+  const started = await prepareStartValues(world, run.tenant, dag, given, values.earlier, from)
+  const { context, goal, turn, subjects = [] } = started
   const began = { dag, context, given: requestKeys(body), made, before: { run, ...old } }
   const told = await givenContext(world, began)
   const { text, parts } = compileDag(dag)
@@ -118,6 +117,7 @@ async function orderRetry(
       ...(continues === undefined ? {} : { continues }),
       ...(turn === undefined ? {} : { turn }),
       priority: body.priority,
+      subjects: [...subjects, ...(old.meta.subjects ?? [])],
       ...goalOf(goal, kept === undefined ? undefined : old.meta.goal),
     },
     reused_expected: expectedReuse(past, { dag, context, overrides, again }),

@@ -68,10 +68,11 @@ async function look(world: World, run: RunKey, holders: Holders | undefined): Pr
 
 /** A hold or an erasure whose time has come: another function has the rights for it. Should that die, it is asked for again. */
 async function lookAtMark({ runs, outbox, clock }: World, run: RunKey): Promise<void> {
-  const check_at = (await runs.mark(run))?.check_at
+  const { check_at, erasure } = (await runs.mark(run)) ?? {}
   if (check_at === undefined || Date.parse(check_at) > clock.now()) return
   await runs.moveMark(run, check_at, new Date(clock.now() + LATER_MS).toISOString())
-  await outbox.keepOrErase(run)
+  // Of one that is done webhooks are still to be told.
+  await (erasure?.step === 'erased' ? outbox.nudge(run) : outbox.keepOrErase(run))
 }
 
 /** What is overdue is looked at again soon, but after the others: what never gets done must not hold them up. */

@@ -4,6 +4,7 @@ import { NATIVE_HANDLERS } from '../dag/native-call.ts'
 import { LIMITS } from '../limits.ts'
 import { ASKED_LIMITS } from '../research/payloads/intent.ts'
 import { LABEL_KEY, LABEL_LIMITS, LABEL_VALUE } from '../runs/labels.ts'
+import { SUBJECT_LIMITS, SUBJECT_PATH } from '../runs/subject.ts'
 import type { Json } from '../text/json.ts'
 import { TRIGGER_LIMITS } from '../triggers/trigger.ts'
 import type { SECTIONS } from './sections.ts'
@@ -48,6 +49,7 @@ const duration: Schema = {
     { type: 'integer', minimum: 1 },
   ],
 }
+const subjectPart: Schema = { type: 'string', pattern: SUBJECT_PATH.source }
 const labelsPart: Schema = {
   type: 'object',
   propertyNames: { pattern: LABEL_KEY.source },
@@ -88,6 +90,7 @@ export const PARTS: Readonly<
       completion: ref('completion'),
       goal_contract: ref('contract'),
       concurrency: ref('concurrency'),
+      subject: { anyOf: [subjectPart, { ...listOf(subjectPart, SUBJECT_LIMITS.subjects), minItems: 1 }] },
       triggers: listOf(ref('trigger'), TRIGGER_LIMITS.triggers),
       labels: { anyOf: [labelsPart, { not: { type: 'object' } }] },
     },
@@ -271,6 +274,7 @@ export const WORDS: Readonly<Record<Section, SectionWords>> = {
       completion: 'How a run is judged beyond its blocks: trust, quality and goal.',
       goal_contract: 'What a run is to reach; the contract of a start request takes its place.',
       concurrency: 'How many runs go on at once, and which of them take turns.',
+      subject: 'Whose data a run holds, as inputs.customer.id: what to find and erase its runs by. Several as a list.',
       triggers: 'What starts runs of the deployed document by itself.',
       labels: 'What its runs are found by, as {team: growth}: 20 keys at most, each with a text.',
     },

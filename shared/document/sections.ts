@@ -61,6 +61,7 @@ export const SECTIONS = {
     completion: any,
     goal_contract: any,
     concurrency: any,
+    subject: any,
     triggers: any,
   }),
   concurrency: z.strictObject({

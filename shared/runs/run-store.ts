@@ -119,6 +119,8 @@ export interface Meta extends RunKey {
   readonly anchor?: 's3-object-lock'
   /** At its start; HEAD has what was changed since. Absent = none. */
   readonly labels?: Labels
+  /** Whose data it holds: digests (shared/runs/subject.ts). Absent = nobody said. */
+  readonly subjects?: readonly string[]
   /** Words of its outputs are searched for: they are listed when it has ended. */
   readonly searched?: true
 }

@@ -2,7 +2,7 @@ import { RUN_STATES, SHOWN_STATES } from '../runs/head.ts'
 import { RUN_ROLES } from '../runs/run-store.ts'
 
 /** What a field of a query is compared by. */
-export type FieldKind = 'name' | 'choice' | 'id' | 'label' | 'time' | 'usd' | 'number' | 'duration'
+export type FieldKind = 'name' | 'choice' | 'id' | 'label' | 'subject' | 'time' | 'usd' | 'number' | 'duration'
 
 export interface QueryField {
   readonly kind: FieldKind
@@ -23,6 +23,7 @@ export const QUERY_FIELDS = {
   },
   dag: { kind: 'name', words: 'The name of its document', example: 'dag:import*' },
   label: { kind: 'label', words: 'A label, or any value of its key', example: 'label:team=growth' },
+  subject: { kind: 'subject', words: 'Whose data it holds', example: 'subject:"customer 4711"' },
   starter: { kind: 'name', words: 'Who started it', example: 'starter:user:ana' },
   time: { kind: 'time', words: 'When it was started', example: 'time:>7d' },
   ended: { kind: 'time', words: 'When it ended', example: 'ended:2026-03-01..2026-03-31' },

@@ -18,6 +18,7 @@ import type { Outbox } from '../../shared/world.ts'
 import { watchAgents } from './agents/agent-watch.ts'
 import { ACTOR } from './agents/plan-agents.ts'
 import { createSimulatedServer, SERVER_SETTINGS } from './agents/simulated-server.ts'
+import type { StoredText } from './emptied-store.ts'
 import { FOLLOWER, HOOK_KEYS, TICKER } from './fire-triggers.ts'
 import { createFunctions, type Functions } from './functions.ts'
 import type { Invocation } from './invocation.ts'
@@ -72,6 +73,8 @@ export interface System {
   readonly lookers: Set<(change: HeadChange) => void>
   /** Runs of which that part was written since this was asked last; '' for what belongs to no run. */
   written(part: Part): readonly string[]
+  /** Everything that is stored now, but objects. */
+  texts(): readonly StoredText[]
   close(): void
 }
 
@@ -219,6 +222,7 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
     heads,
     lookers: new Set(),
     written: taken,
+    texts: opened.texts,
     close() {
       memory.close()
       opened.close()

@@ -16,6 +16,7 @@ import type { Mutant } from '../faults/mutant.ts'
 import { MUTANTS } from '../faults/mutants/registry.ts'
 import { operationOf, type Send, sending } from '../faults/mutants/rewriting.ts'
 import { AGENT_PROMISES } from './agent-mutants.ts'
+import { ERASURE_PROMISES } from './erasure-mutants.ts'
 import { TRIGGER_PROMISES } from './trigger-mutants.ts'
 import { TURN_PROMISES } from './turn-mutants.ts'
 
@@ -32,6 +33,7 @@ const run = keyOf(newRun(1).meta)
 /** What each mutant breaks, on its own: true as long as nothing is broken. */
 const PROMISES: Readonly<Record<string, (place: Place) => Promise<boolean>>> = {
   ...AGENT_PROMISES,
+  ...ERASURE_PROMISES,
   ...TRIGGER_PROMISES,
   ...TURN_PROMISES,
   async 'no-lane-guard'({ store }) {

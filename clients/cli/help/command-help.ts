@@ -350,7 +350,19 @@ const RUN_HELP: Readonly<Record<string, CommandHelp>> = {
   'run erasure': {
     prints: 'who holds it, or how far its erasure is: the record that proves it.',
     json: 'GET /api/dag/runs/{run_id}/erasure.',
-    examples: ['run erasure RUN'],
+    exits: { 1: 'with --proof: it was not erased (yet).', 100: 'with --proof: a check of the record failed.' },
+    examples: ['run erasure RUN', 'run erasure RUN --proof'],
+  },
+  'subject show': {
+    prints: 'a line a run: id, state, when, document, cost.',
+    json: '{runs} of GET /api/dag/search?q=subject:ID, all pages.',
+    examples: ['subject show "customer 4711"'],
+  },
+  'subject erase': {
+    prints: 'the runs there are, then what became of each: asked for, waiting for its end, or refused and why.',
+    json: '{found, runs: [{run_id, is, code?, detail?}]}.',
+    exits: { 1: 'some were refused: held, going on or opened by another run; or you did not say yes.' },
+    examples: ['subject erase "customer 4711" --why "Request 4711" --yes'],
   },
   'run hold': {
     prints: 'who holds it since when, or that nobody does.',

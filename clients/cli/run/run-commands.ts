@@ -76,6 +76,7 @@ function addRunStart(run: Command, session: Session): void {
       ...pairs,
       pair,
     ])
+    .option('--subject <id>', 'whose data the run holds; repeat it', (id, ids: string[] = []) => [...ids, id])
     .option('--context-json <file>', 'free values from a JSON file with one object')
     .option(
       '--goal-contract <file>',

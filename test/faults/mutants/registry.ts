@@ -12,9 +12,14 @@ import { decidedTwice } from './decided-twice.ts'
 import { decisionInherited } from './decision-inherited.ts'
 import { editsIgnored } from './edits-ignored.ts'
 import { endToldFirst } from './end-told-first.ts'
+import { erasedBodyLeft } from './erased-body-left.ts'
+import { erasedKeptResult } from './erased-kept-result.ts'
+import { erasedStillListed } from './erased-still-listed.ts'
+import { erasureLost } from './erasure-lost.ts'
 import { firedTwice } from './fired-twice.ts'
 import { firingLost } from './firing-lost.ts'
 import { firingOvertakes } from './firing-overtakes.ts'
+import { holdOverlooked } from './hold-overlooked.ts'
 import { itemsDispatchedOn } from './items-dispatched-on.ts'
 import { joinedWithNobody } from './joined-with-nobody.ts'
 import { keptPassedOver } from './kept-passed-over.ts'
@@ -73,6 +78,11 @@ export const MUTANTS: readonly Mutant[] = [
   decisionInherited,
   editsIgnored,
   endToldFirst,
+  erasedBodyLeft,
+  erasedKeptResult,
+  erasedStillListed,
+  erasureLost,
+  holdOverlooked,
   firedTwice,
   firingLost,
   firingOvertakes,
