@@ -53,7 +53,7 @@ export const handler = functionHandler({
     )
     if (only !== undefined && wanted.length === 0 && unsound.includes(only.document)) throw unread(only.document)
     let kept = 0
-    for (const declared of wanted) if (await fireObject(world, declared, object)) kept += 1
+    for (const one of wanted) if (await fireObject(world, one, object)) kept += 1
     if (kept > 0) await world.outbox.fireTriggers()
     return { kept }
   },

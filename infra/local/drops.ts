@@ -57,7 +57,8 @@ function versionOf({ size, mtimeMs }: Pick<Stats, 'size' | 'mtimeMs'>): string {
 
 const SCHEMA = `
 CREATE TABLE IF NOT EXISTS drop_watches (
-  document TEXT NOT NULL, name TEXT NOT NULL, keys TEXT NOT NULL, PRIMARY KEY (document, name)) WITHOUT ROWID;
+  document TEXT NOT NULL, name TEXT NOT NULL, prefix TEXT NOT NULL, suffix TEXT NOT NULL,
+  PRIMARY KEY (document, name)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS drops_seen (
   document TEXT NOT NULL, name TEXT NOT NULL, key TEXT NOT NULL, version TEXT NOT NULL,
   PRIMARY KEY (document, name, key)) WITHOUT ROWID;`
@@ -173,23 +174,25 @@ function readOnce(text: string): ReturnType<typeof triggersOf> {
 /** What was told of, and of which triggers files are watched for. */
 function openSeen(db: DatabaseSync) {
   transaction(db, () => db.exec(SCHEMA))
-  const watch = query<{ readonly keys: string }>(db, 'SELECT keys FROM drop_watches WHERE document = ? AND name = ?')
+  const watch = query<{ readonly name: string }>(
+    db,
+    'SELECT name FROM drop_watches WHERE document = ? AND name = ? AND prefix = ? AND suffix = ?',
+  )
   const all = query<{ readonly document: string; readonly name: string }>(db, 'SELECT document, name FROM drop_watches')
-  const begin = db.prepare('INSERT OR REPLACE INTO drop_watches (document, name, keys) VALUES (?, ?, ?)')
+  const begin = db.prepare('INSERT OR REPLACE INTO drop_watches (document, name, prefix, suffix) VALUES (?, ?, ?, ?)')
   const versions = query<Found>(db, 'SELECT key, version FROM drops_seen WHERE document = ? AND name = ?')
   const note = db.prepare('INSERT OR REPLACE INTO drops_seen (document, name, key, version) VALUES (?, ?, ?, ?)')
   const forget = db.prepare('DELETE FROM drops_seen WHERE document = ? AND name = ? AND key = ?')
   const forgetAll = db.prepare('DELETE FROM drops_seen WHERE document = ? AND name = ?')
   const end = db.prepare('DELETE FROM drop_watches WHERE document = ? AND name = ?')
-  const keysOf = ({ object: { prefix, suffix } }: ObjectTrigger) => canonicalJson([prefix, suffix])
   return {
     /** Of the same keys: what others are there already is none of what is dropped now. */
-    isWatched: (document: string, trigger: ObjectTrigger) =>
-      watch.one(document, trigger.name)?.keys === keysOf(trigger),
-    begin(document: string, trigger: ObjectTrigger, files: readonly Found[]): void {
+    isWatched: (document: string, { name, object: { prefix, suffix } }: ObjectTrigger) =>
+      watch.one(document, name, prefix, suffix) !== undefined,
+    begin(document: string, { name, object: { prefix, suffix } }: ObjectTrigger, files: readonly Found[]): void {
       transaction(db, () => {
-        for (const { key, version } of files) note.run(document, trigger.name, key, version)
-        begin.run(document, trigger.name, keysOf(trigger))
+        for (const { key, version } of files) note.run(document, name, key, version)
+        begin.run(document, name, prefix, suffix)
       })
     },
     versions: (document: string, name: string) =>

@@ -1,5 +1,4 @@
-import { type Schedule, TRIGGER_LIMITS, type TriggerKey } from '../../shared/triggers/trigger.ts'
-import { idOfTime, runIdOfFiring } from '../../shared/triggers/trigger.ts'
+import { idOfTime, runIdOfFiring, type Schedule, TRIGGER_LIMITS, type TriggerKey } from '../../shared/triggers/trigger.ts'
 import type { Firing } from '../../shared/triggers/trigger-store.ts'
 import { chance, upTo } from '../integration/random-runs.ts'
 import { clockChanges, walkedTimes } from '../unit/triggers/walked-times.ts'
@@ -11,7 +10,7 @@ import { createSim } from './sim.ts'
 import { openSystem, type StoreKind, type System } from './system.ts'
 
 /** A week of virtual time: schedules, from when on somebody looks, and when nobody does. */
-export interface Week {
+interface Week {
   readonly schedules: Readonly<Record<string, Schedule>>
   readonly start: number
   readonly end: number
@@ -77,13 +76,13 @@ function quiet(schedules: Week['schedules'], from: number): number {
   return at
 }
 
-export interface Expected {
+interface Expected {
   readonly times: readonly number[]
   readonly missed: number
 }
 
 /** What must come of a trigger, by the words of docs/triggers.md. */
-export function expectedOf({ start, end, standstills }: Week, { cron, timezone, catch_up }: Schedule): Expected {
+function expectedOf({ start, end, standstills }: Week, { cron, timezone, catch_up }: Schedule): Expected {
   const all = walkedTimes(cron, timezone, start, end)
   const most = { none: 0, last: 1, all: TRIGGER_LIMITS.caught_up }[catch_up]
   const times = new Set(all)
