@@ -48,8 +48,7 @@ export const handler = functionHandler({
   async run({ object, only }, world) {
     const { declared, unsound } = await declaredTriggers(world)
     const wanted = declared.filter(
-      ({ document, trigger }) =>
-        only === undefined || (document === only.document && trigger.name === only.trigger),
+      ({ document, trigger }) => only === undefined || (document === only.document && trigger.name === only.trigger),
     )
     if (only !== undefined && wanted.length === 0 && unsound.includes(only.document)) throw unread(only.document)
     let kept = 0

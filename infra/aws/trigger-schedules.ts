@@ -105,7 +105,11 @@ export class DroppedObjects extends Construct {
           detail: { bucket: { name: [bucket] }, object: { key: keys } },
         },
         targets: [
-          new LambdaFunction(take, { deadLetterQueue: deadLetters, maxEventAge: Duration.hours(24), retryAttempts: 10 }),
+          new LambdaFunction(take, {
+            deadLetterQueue: deadLetters,
+            maxEventAge: Duration.hours(24),
+            retryAttempts: 10,
+          }),
         ],
       })
     }

@@ -220,7 +220,10 @@ export const PARTS: Readonly<
     required: ['name'],
   },
   trigger_run: { keys: { map: programsSchema }, required: ['dag'] },
-  trigger_object: { keys: { map: programsSchema }, rules: { anyOf: [{ required: ['prefix'] }, { required: ['suffix'] }] } },
+  trigger_object: {
+    keys: { map: programsSchema },
+    rules: { anyOf: [{ required: ['prefix'] }, { required: ['suffix'] }] },
+  },
   trigger_debounce: { keys: { for: duration, at_most: duration }, required: ['for'] },
   trigger_rate: { keys: { per: duration }, required: ['limit', 'per'] },
   wait_event: {

@@ -1,4 +1,10 @@
-import { idOfTime, runIdOfFiring, type Schedule, TRIGGER_LIMITS, type TriggerKey } from '../../shared/triggers/trigger.ts'
+import {
+  idOfTime,
+  runIdOfFiring,
+  type Schedule,
+  TRIGGER_LIMITS,
+  type TriggerKey,
+} from '../../shared/triggers/trigger.ts'
 import type { Firing } from '../../shared/triggers/trigger-store.ts'
 import { chance, upTo } from '../integration/random-runs.ts'
 import { clockChanges, walkedTimes } from '../unit/triggers/walked-times.ts'
@@ -59,7 +65,9 @@ function planStandstills(
   schedules: Week['schedules'],
   { start, change }: { readonly start: number; readonly change: number },
 ): Week['standstills'] {
-  const first = chance(random, 0.5) ? change - (1 + upTo(random, 12)) * HOUR_MS : start + (4 + upTo(random, 20)) * HOUR_MS
+  const first = chance(random, 0.5)
+    ? change - (1 + upTo(random, 12)) * HOUR_MS
+    : start + (4 + upTo(random, 20)) * HOUR_MS
   const begun = quiet(schedules, first)
   const over = quiet(schedules, begun + (2 + upTo(random, 30)) * HOUR_MS)
   const again = quiet(schedules, over + (3 + upTo(random, 20)) * HOUR_MS)
@@ -70,7 +78,9 @@ function planStandstills(
 /** The first moment from then on that is far from any time: whether one is late does not depend on a look that dies. */
 function quiet(schedules: Week['schedules'], from: number): number {
   const near = 12 * MINUTE_MS
-  const times = Object.values(schedules).flatMap((one) => walkedTimes(one.cron, one.timezone, from - near, from + DAY_MS))
+  const times = Object.values(schedules).flatMap((one) =>
+    walkedTimes(one.cron, one.timezone, from - near, from + DAY_MS),
+  )
   let at = from
   while (times.some((time) => Math.abs(time - at) <= near)) at += MINUTE_MS
   return at
@@ -112,7 +122,8 @@ const CALM_MS = 40 * MINUTE_MS
 /** What came of a week on one of the stores: what was violated, and by trigger what was expected and what was found. */
 export async function liveWeek(seed: number, store: StoreKind, week: Week = planWeek(seed)) {
   const calm = planScenario(seed, week.start, 'calm')
-  const scenario = { ...calm, triggers: false, turns: false, slack: false, webhooks: false, safety: {}, spending: false }
+  const without = { triggers: false, turns: false, slack: false, webhooks: false, spending: false }
+  const scenario = { ...calm, ...without, safety: {} }
   const scheduler = createScheduler(randomFrom(seed ^ 0x5eed), week.start)
   const faults = createFaultPlan({ seed, rates: RATES, outages: [], most: 400, skip: new Set(), now: scheduler.now })
   const calm_at = week.end
@@ -179,7 +190,10 @@ async function foundOf(system: System, key: TriggerKey): Promise<Expected> {
     const isThere = (await system.raw.head({ tenant: 'main', run_id }, [])) !== undefined
     const isOwn = id === idOfTime(at) && run_id === runIdOfFiring(key, id)
     if (isThere && isOwn && state === 'started') times.push(Date.parse(at))
-    else system.sim.violate('firing', `firing ${id} of ${key.trigger} is ${state}, its run is ${isThere ? '' : 'not '}there`)
+    else {
+      const there = isThere ? 'there' : 'not there'
+      system.sim.violate('firing', `firing ${id} of ${key.trigger} is ${state}, its run is ${there}`)
+    }
   }
   let runs = 0
   for (const run of system.runs.values())

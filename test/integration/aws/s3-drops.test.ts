@@ -6,8 +6,8 @@ import { startVersionedS3 } from '../../emulators/versioned-s3.ts'
 dropsSuite('S3', async () => {
   const s3 = await startVersionedS3('drops')
   const client = new S3Client(s3.config)
-  const env = { STAGE: 'dev', AWS_REGION: 'eu-central-1', DROPS: s3.bucket, SLUICE_LOG: 'error', functions: {} } as const
   const Bucket = s3.bucket
+  const env = { STAGE: 'dev', AWS_REGION: 'eu-central-1', DROPS: Bucket, SLUICE_LOG: 'error', functions: {} } as const
   return {
     drops: openDrops({ env }, s3.config),
     async drop(Key, Body) {

@@ -162,7 +162,15 @@ function ofStage(
   return name === 'synthesize-answer' ? [`research.${what}`, `judge.${what}`] : [`research.${what}`]
 }
 
-const UPLOADS = new Set(['put-entities', 'put-object', 'upload-object', 'import-stage', 'take-webhook', 'take-object', 'fire-trigger'])
+const UPLOADS = new Set([
+  'put-entities',
+  'put-object',
+  'upload-object',
+  'import-stage',
+  'take-webhook',
+  'take-object',
+  'fire-trigger',
+])
 const STORED = new Set(['countStored', 'storedSince'])
 const LEASES = new Set(['takeLease', 'leases', 'dropLease'])
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { loadHandlers } from '../../faults/functions.ts'
 import { liveWeek, planWeek } from '../../faults/firing-weeks.ts'
+import { loadHandlers } from '../../faults/functions.ts'
 import { atMost } from '../../how-much.ts'
 
 /**
@@ -16,7 +16,8 @@ describe.each(['sqlite', 'dynamodb'] as const)('a week on %s', (store) => {
   test.each(SEEDS)('of seed %i', async (seed) => {
     const { violations, found, faults } = await liveWeek(seed, store)
     expect(violations).toEqual([])
-    for (const one of found) expect([one.trigger, one.schedule, one.found]).toEqual([one.trigger, one.schedule, one.expected])
+    for (const { trigger, schedule, found: came, expected } of found)
+      expect([trigger, schedule, came]).toEqual([trigger, schedule, expected])
     expect(found.some(({ expected }) => expected.times.length > 0)).toBe(true)
     expect(faults).toBeGreaterThan(20)
   })
