@@ -20,8 +20,8 @@ export interface FunctionLine {
   readonly called_by?: 'eventbridge'
   /** It stands only where the settings name some, or where releases are gradual. */
   readonly only_with?: 'buses' | 'releases'
-  /** On AWS it stands only where a deployed document has triggers. */
-  readonly of?: 'triggers'
+  /** On AWS it stands only where a deployed document has triggers; `objects`: where one waits for what is dropped. */
+  readonly of?: 'triggers' | 'objects'
   /** Of a route: it stands in SluiceOperations, and not beside the API, whose stack has room for some 150 routes without it. */
   readonly stack?: 'operations'
 }
@@ -302,6 +302,12 @@ export const FUNCTIONS: readonly FunctionLine[] = [
     stack: 'operations',
     of: 'triggers',
     ports: ['runs', 'objects', 'outbox', 'secrets', 'documents', 'isolate', 'triggers', 'hookKeys'],
+  },
+  {
+    name: 'take-object',
+    file: 'triggers/take-object.ts',
+    of: 'objects',
+    ports: ['runs', 'objects', 'outbox', 'documents', 'isolate', 'triggers', 'drops'],
   },
   {
     name: 'keep-or-erase',

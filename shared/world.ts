@@ -20,6 +20,7 @@ import type { SpendingLedgers } from './spending/ledger.ts'
 import type { Steps } from './steps/steps-port.ts'
 import type { Telemetry } from './telemetry/telemetry-port.ts'
 import type { McpServers } from './tools/mcp-port.ts'
+import type { Drops } from './triggers/drops.ts'
 import type { HookKeys } from './triggers/hook-keys.ts'
 import type { TriggerStore } from './triggers/trigger-store.ts'
 import type { Buses } from './webhooks/buses.ts'
@@ -107,6 +108,8 @@ export interface World {
   readonly waits: WaitStore
   /** What triggers remember, and the starts they owe. */
   readonly triggers: TriggerStore
+  /** What people drop for triggers. */
+  readonly drops: Drops
   /** What senders of webhooks prove themselves with. */
   readonly hookKeys: HookKeys
   /** Absent where there is no such bucket: locally, and where `audit.anchor` is `none`. */

@@ -91,7 +91,8 @@ export async function beginRun(
   }
   await refuseHeld(world, run.tenant)
   const there = key === undefined ? undefined : await madeBefore(world, run)
-  if (there === undefined) await requireSpendingLeft(world, { tenant: run.tenant, dag: order.dag.name })
+  const spender = { tenant: run.tenant, dag: order.dag.name, labels: order.labels }
+  if (there === undefined) await requireSpendingLeft(world, spender)
   const admitted =
     there !== undefined ? { meta: there, created: false, queued: false } : await admitRun(world, run, make, order)
   const { created, queued, meta } = admitted

@@ -104,6 +104,8 @@ export interface ChosenRights extends Asked {
   readonly releases?: boolean
   /** Documents start runs by themselves; absent = none does. */
   readonly triggers?: boolean
+  /** Documents wait for what is dropped; absent = none does. */
+  readonly drops?: boolean
   /** Callers come with a bearer credential; absent = they are signed by IAM. */
   readonly auth?: 'token' | 'jwt' | undefined
   /** ARNs of Slack's token and signing secrets, and whose the workspace is; absent = none is configured. */
@@ -457,6 +459,11 @@ const STATEMENTS = {
     { on: 'anchors', actions: ['s3:GetObjectVersion', 's3:GetObjectRetention'] },
     { on: 'anchorsBucket', actions: ['s3:ListBucketVersions'] },
   ],
+  // One version by its id. ListBucket makes what is gone 404; without it S3 says 403.
+  'drops.read': [
+    { on: 'drops', actions: ['s3:GetObjectVersion'] },
+    { on: 'dropsBucket', actions: ['s3:ListBucket'] },
+  ],
   'http.request': [{ on: 'netGate', actions: ['lambda:InvokeFunction'] }],
   'shell.run': [{ on: 'shellGate', actions: ['lambda:InvokeFunction'] }],
 } as const satisfies Readonly<Partial<Record<Right, readonly Allowed[]>>>
@@ -502,6 +509,13 @@ const colons = (service: string, resource: string, resourceName: string): ArnCom
   arnFormat: ArnFormat.COLON_RESOURCE_NAME,
 })
 
+const bucketOfDrops = ({ drops }: Names, { account, region }: Stack): ArnComponents => ({
+  service: 's3',
+  region: '',
+  account: '',
+  resource: drops(account, region),
+})
+
 const RESOURCES = {
   table: (names: Names) => table(names.table),
   runsByTime: (names: Names) => table(`${names.table}/index/${RUN_INDEXES.runs.name}`),
@@ -514,6 +528,8 @@ const RESOURCES = {
     account: '',
     resource: names.anchors(account, region),
   }),
+  dropsBucket: bucketOfDrops,
+  drops: (names: Names, stack: Stack) => ({ ...bucketOfDrops(names, stack), resourceName: '*' }),
   machines: (names: Names) => colons('states', 'stateMachine', names.machine('*')),
   inlineMachines: (names: Names) => colons('states', 'stateMachine', `${names.inlineMachines}*`),
   executions: (names: Names) => colons('states', 'execution', `${names.machine('*')}:*`),

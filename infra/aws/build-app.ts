@@ -18,6 +18,7 @@ import type { DeploySettings } from './deploy-settings.ts'
 import { type DeployedDag, deployedResearch } from './deployed-dags.ts'
 import type { DeployedStep } from './deployed-steps.ts'
 import { DocumentsStack, pinStackCount, shareDocuments } from './documents-stack.ts'
+import { DropsStack } from './drops-stack.ts'
 import { MachinesStack } from './machines-stack.ts'
 import { requireCodeRoom, requireMachineRoom, requireResourceRoom } from './measure-quotas.ts'
 import { Alarms, Dashboard } from './monitoring.ts'
@@ -69,6 +70,7 @@ export function buildApp({ app, deploy, settings, dags, steps = [], calls = [], 
   const chosen = {
     ...chosenOf(settings, deploy),
     triggers: dags.some(({ triggers }) => triggers.length > 0),
+    drops: dags.some(({ triggers }) => triggers.some(({ kind }) => kind === 'object')),
     steps: steps.map(({ slug }) => names.step(slug)),
     containers: containers.map(({ name }) => name),
   }
@@ -83,6 +85,9 @@ export function buildApp({ app, deploy, settings, dags, steps = [], calls = [], 
   })
   const anchors = chosen.anchors
     ? [new AnchorsStack(app, 'SluiceAnchors', { ...stack('anchors'), names, retentionDays: audit.retention_days })]
+    : []
+  const drops = chosen.drops
+    ? [new DropsStack(app, 'SluiceDrops', { ...stack('drops'), names, retentionDays: deploy.retention_days })]
     : []
   const projects =
     steps.length === 0 ? [] : [new StepsStack(app, 'SluiceSteps', { ...stack('steps'), names, steps, chosen, built })]
@@ -113,6 +118,7 @@ export function buildApp({ app, deploy, settings, dags, steps = [], calls = [], 
     one.addStackDependency(data, 'its functions name the bucket')
     machines.addStackDependency(one, 'open-step invokes its functions')
   }
+  for (const one of drops) machines.addStackDependency(one, 'take-object names its bucket')
   for (const one of anchors) machines.addStackDependency(one, 'write-anchor names its bucket')
   operations.addStackDependency(data, 'its functions name the table and the bucket')
   for (const one of anchors) operations.addStackDependency(one, 'its functions may name its bucket')
@@ -123,15 +129,15 @@ export function buildApp({ app, deploy, settings, dags, steps = [], calls = [], 
   new Dashboard(api, 'Dashboard', { names, apiName: names.whole })
   for (const one of documents) one.addStackDependency(machines, 'its machines name a role, functions and a log group')
   for (const one of [machines, ...documents]) pinStackCount(one, spread)
-  if (chosen.key !== undefined) encryptWithKey(chosen.key, [data, ...projects, ...tasks, machines, operations, api])
+  if (chosen.key !== undefined) encryptWithKey(chosen.key, [data, ...drops, ...projects, ...tasks, machines, operations, api])
   if (deploy.network !== undefined) placeInNetwork(deploy.network, [...projects, machines, operations, api])
   keepLogs(deploy.log_retention_days, [data, ...projects, ...tasks, machines, operations, api])
   tagAll(app, deploy.tags)
-  requireResourceRoom([machines, ...documents, operations, api], [data, ...anchors, ...projects, ...tasks], {
+  requireResourceRoom([machines, ...documents, operations, api], [data, ...anchors, ...drops, ...projects, ...tasks], {
     documents: dags.length,
     spread,
   })
-  acknowledgeFindings([data, ...anchors, ...projects, ...tasks, machines, ...documents, operations, api], names, chosen)
+  acknowledgeFindings([data, ...anchors, ...drops, ...projects, ...tasks, machines, ...documents, operations, api], names, chosen)
   acknowledgeSteps(projects, steps)
   acknowledgeCalls(machines, tasks, wideFindings(rights), containers)
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))

@@ -154,6 +154,7 @@ export function functionEnvironment(
     STAGE: names.stage,
     ...(OF_TABLE.some(has) ? { TABLE: names.table } : {}),
     ...(OF_BUCKET.some(has) ? { BUCKET: names.bucket(stack.account, stack.region) } : {}),
+    ...(has('drops.') ? { DROPS: names.drops(stack.account, stack.region) } : {}),
     ...(has('anchors.') ? { ANCHORS: names.anchors(stack.account, stack.region) } : {}),
     ...arns(...CALLED.filter(([right]) => rights.includes(right)).map(([, name]) => name)),
     ...(has('machine.ensure') ? { ...arns(...machineFunctions), ...machineVariables(facts) } : {}),

@@ -84,6 +84,8 @@ const SIZES: Readonly<Record<string, FunctionSize>> = {
   'fire-triggers': { timeoutSec: 300, memoryMb: 1_024 },
   'fire-trigger': { timeoutSec: 29, memoryMb: 1_024 },
   'try-trigger': { timeoutSec: 29, memoryMb: 1_024 },
+  // Holds a body of at most 64 MiB.
+  'take-object': { timeoutSec: 120, memoryMb: 1_024 },
   'take-webhook': { timeoutSec: 29, memoryMb: 1_024 },
   // What must go on however many streams are open: runs that are owed something, decisions, stops.
   // Its isolate computes what waits match.
@@ -102,7 +104,7 @@ export function functionsIn(placement: Placement): readonly FunctionLine[] {
   return FUNCTIONS.filter((line) => placementOf(line) === placement)
 }
 
-/** Whether a deployment has it: what runs commands, writes anchors, hears of steps, takes releases back, takes events of EventBridge or puts some there, is about triggers, talks to Slack or reads bearers stands only where that is asked for. */
+/** Whether a deployment has it: what runs commands, writes anchors, hears of steps, takes releases back, takes events of EventBridge or puts some there, is about triggers or takes what is dropped, talks to Slack or reads bearers stands only where that is asked for. */
 export function isDeployed(
   { serves, guards, called_by, only_with, of, ports }: FunctionLine,
   {
@@ -112,16 +114,18 @@ export function isDeployed(
     anchors,
     events,
     triggers,
+    drops,
     steps = [],
     buses = [],
     releases,
   }: Pick<
     ChosenRights,
-    'shell' | 'slack' | 'auth' | 'anchors' | 'events' | 'triggers' | 'steps' | 'buses' | 'releases'
+    'shell' | 'slack' | 'auth' | 'anchors' | 'events' | 'triggers' | 'drops' | 'steps' | 'buses' | 'releases'
   >,
 ): boolean {
   if (called_by !== undefined) return events !== undefined
   if (of === 'triggers') return triggers === true
+  if (of === 'objects') return drops === true
   if (only_with === 'buses') return buses.length > 0
   if (only_with === 'releases') return releases === true
   if (guards !== undefined) return auth !== undefined

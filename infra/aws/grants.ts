@@ -258,6 +258,8 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   'try-trigger': ['runs.count', 'triggers.get'],
   // Anybody may send: it reads and writes nothing of runs.
   'take-webhook': ['runs.count', 'runs.stored', ...KEEPS_FIRINGS, 'hooks.verify', 'outbox.fire'],
+  // It reads what people drop, and no object of runs.
+  'take-object': ['runs.stored', ...KEEPS_FIRINGS, 'drops.read', 'outbox.fire'],
   reconcile: [...APPENDS, 'objects.get', 'machine.describe', 'outbox.nudge'],
   // The one function that deletes items of runs and objects: nobody calls it but to do what a mark says.
   'keep-or-erase': [
@@ -439,6 +441,7 @@ export type Right =
   | 'triggers.put'
   | 'triggers.forget'
   | 'hooks.verify'
+  | 'drops.read'
   | 'live.forget'
   | 'objects.get'
   | 'objects.put'

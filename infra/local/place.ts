@@ -22,6 +22,7 @@ import type { World } from '../../shared/world.ts'
 import { assembleLocalWorld } from './assemble-world.ts'
 import { createLog, systemClock } from './clock-and-log.ts'
 import { allCommitted, commitsDone, openDatabase, storeFault } from './database.ts'
+import { createDropWatch } from './drops.ts'
 import type { Host } from './host.ts'
 import { localPrincipal, removeLoginSecrets } from './login.ts'
 import { missingKeys } from './ports-with-keys.ts'
@@ -137,7 +138,8 @@ async function openSteps(
   const sweep = () => host.invoke('sweep', {})
   const clear = () => host.invoke('clear-machines', {})
   const stays = server !== undefined && options.inside !== true
-  const fire = stays ? { fire: () => host.invoke('fire-triggers', {}) } : {}
+  const look = createDropWatch({ world, db, clock, log, take: (payload) => host.invoke('take-object', payload) })
+  const fire = stays ? { fire: () => look().then(() => host.invoke('fire-triggers', {})) } : {}
   if (sweep_ms > 0) undone(startSweeps({ ms: sweep_ms, sweep, ...fire, clear, settings, db, clock, log }))
   return { world, ...servedAt(server), invoke: callerOf(host, principal, kept) }
 }

@@ -154,6 +154,7 @@ export const SETTINGS_WORDS: Readonly<Record<string, string>> = {
   'spending[].usd': 'Dollars. The price of every model it counts must be known.',
   'spending[].tokens': 'Tokens, of prompts and answers together.',
   'spending[].tenant': 'Only runs of this tenant; without it all tenants together.',
+  'spending[].labels': 'Only runs that were started with all of these labels; without them whatever theirs are.',
   'spending[].dag': 'Only runs of the document of this name; without it all documents.',
   steps: 'What modules and programs are given beside their inputs, by their path (docs/steps.md).',
   'steps.*.env': 'Their whole environment, besides what finds programs and files.',

@@ -19,7 +19,7 @@ import { watchAgents } from './agents/agent-watch.ts'
 import { ACTOR } from './agents/plan-agents.ts'
 import { createSimulatedServer, SERVER_SETTINGS } from './agents/simulated-server.ts'
 import type { StoredText } from './emptied-store.ts'
-import { FOLLOWER, HOOK_KEYS, TICKER } from './fire-triggers.ts'
+import { DROPS, FOLLOWER, HOOK_KEYS, TICKER } from './fire-triggers.ts'
 import { createFunctions, type Functions } from './functions.ts'
 import type { Invocation } from './invocation.ts'
 import { createMeaning } from './meaning.ts'
@@ -92,9 +92,11 @@ interface SystemParts {
   readonly mutant: Mutant | undefined
   /** The table of the dynamodb store lies there, else in memory. */
   readonly wire: Wire | undefined
+  /** Deployed besides. */
+  readonly documents?: readonly { readonly name: string }[]
 }
 
-export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts): System {
+export function openSystem({ sim, scenario, store, mutant, wire, documents: more = [] }: SystemParts): System {
   const written = { head: new Set<string>(), projections: new Set<string>(), leases: new Set<string>() }
   const runs = new Map<string, RunKey>()
   const heads = new Map<string, Head>()
@@ -124,7 +126,7 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
   })
   const { holderGone } = machine
   const { answer, asked } = watchAnswers({ sim, raw: opened.raw, runs, heads }, machine.answer)
-  const documents = scenario.triggers ? [...DOCUMENTS, TICKER, FOLLOWER] : DOCUMENTS
+  const documents = [...DOCUMENTS, ...(scenario.triggers ? [TICKER, FOLLOWER] : []), ...more]
   const shared: SharedPorts = {
     ...opened,
     ...gatePorts,
@@ -133,6 +135,7 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
     buses: simulated.buses,
     services: openServices({}, async () => undefined),
     hookKeys: HOOK_KEYS,
+    drops: DROPS,
     mcp: createSimulatedServer({ sim, rates: scenario.server, changes_at: scenario.tool_changes_at, watch }),
     modules: NO_MODULES,
     steps: createSimulatedSteps({

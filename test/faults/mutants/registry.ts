@@ -10,6 +10,7 @@ import { childTakenOver } from './child-taken-over.ts'
 import { countedJoins } from './counted-joins.ts'
 import { decidedTwice } from './decided-twice.ts'
 import { decisionInherited } from './decision-inherited.ts'
+import { droppedTwice } from './dropped-twice.ts'
 import { editsIgnored } from './edits-ignored.ts'
 import { endToldFirst } from './end-told-first.ts'
 import { erasedBodyLeft } from './erased-body-left.ts'
@@ -76,6 +77,7 @@ export const MUTANTS: readonly Mutant[] = [
   countedJoins,
   decidedTwice,
   decisionInherited,
+  droppedTwice,
   editsIgnored,
   endToldFirst,
   erasedBodyLeft,

@@ -203,6 +203,8 @@ const PLAIN: Readonly<Record<string, string>> = {
   spending_raises: 'cap period id',
   trigger_states: 'tenant document name',
   firings: 'tenant document name id place kept_at state',
+  drop_watches: 'document name prefix suffix',
+  drops_seen: 'document name key version',
 }
 
 test('doctor looks at every column that holds JSON: each text of the file is known for what it is', async () => {
