@@ -1,4 +1,4 @@
-import { namedProxy, type EgressProxy } from '../../functions/egress/egress.ts'
+import { type EgressProxy, namedProxy } from '../../functions/egress/egress.ts'
 import { Fault } from '../../shared/errors.ts'
 import { hostPattern } from '../../shared/gates/settings.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
@@ -16,7 +16,10 @@ export function proxyVariableNames({ egress: { proxy, credentials } }: Pick<Sett
  * The proxy of this place; undefined = it asks straight. Fault InvalidInput proxy_key_missing without its credentials, and
  * bad_settings for an address in HTTPS_PROXY that is none: nothing leaves past a proxy that was asked for.
  */
-export function placeProxy({ egress }: Pick<Settings, 'egress'>, held: ReadonlyMap<string, string>): EgressProxy | undefined {
+export function placeProxy(
+  { egress }: Pick<Settings, 'egress'>,
+  held: ReadonlyMap<string, string>,
+): EgressProxy | undefined {
   const { proxy, credentials, no_proxy } = egress
   if (proxy === 'environment') return fromEnvironment(no_proxy, held)
   if (credentials === undefined) return namedProxy(egress)

@@ -137,7 +137,9 @@ function holds(operator: string, values: readonly string[], asked: readonly stri
   if (name === 'Null') return values.includes(String(asked === undefined))
   const test = OPERATORS[name]
   if (test === undefined) throw new Error(`a policy with the operator ${operator}, which this reader does not know`)
-  if (asked === undefined) return ifExists !== undefined || set === 'ForAllValues:' || (set === undefined && test.negated)
+  if (asked === undefined) {
+    return ifExists !== undefined || set === 'ForAllValues:' || (set === undefined && test.negated)
+  }
   const fitting = (value: string) => values.some((pattern) => test.fits(pattern, value)) !== test.negated
   return set === 'ForAnyValue:' ? asked.some(fitting) : asked.every(fitting)
 }

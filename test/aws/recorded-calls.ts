@@ -20,7 +20,11 @@ export function recordedCalls(folder: string): readonly Call[] {
 export function callsAllowed(policies: Policies): readonly Call[] {
   return policies.all.flatMap(({ who, policy, statement: { Action, Resource, Condition = {} } }) =>
     listOf(Action).flatMap((action) =>
-      listOf(Resource).map((resource) => ({ who, policy, wish: { action, resource: named(resource), ...told(Condition) } })),
+      listOf(Resource).map((resource) => ({
+        who,
+        policy,
+        wish: { action, resource: named(resource), ...told(Condition) },
+      })),
     ),
   )
 }

@@ -39,7 +39,11 @@ async function mcp(request: IncomingMessage, response: ServerResponse): Promise<
   if (id === undefined) return void response.writeHead(202).end()
   const result =
     method === 'initialize'
-      ? { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 's', version: '1' } }
+      ? {
+          protocolVersion: params.protocolVersion,
+          capabilities: { tools: {} },
+          serverInfo: { name: 's', version: '1' },
+        }
       : { tools: [{ name: 'find', description: 'Finds.', inputSchema: { type: 'object' } }] }
   json({ jsonrpc: '2.0', id, result })(request, response)
 }
@@ -140,7 +144,7 @@ describe('a local place with a proxy', () => {
   })
 
   test('hands nothing to it that no list names, and asks for its credentials', async () => {
-    place = await openTestPlace({ keys: KEYS }, settings(outside.url, { hosts: ['model.outside.test', '*.outside.test'] }))
+    place = await openTestPlace({ keys: KEYS }, settings(outside.url))
     const events = await place.ended(await place.start(dagOf('https://example.com/')))
     expect(JSON.stringify(events)).toContain('host example.com is not in egress.hosts of sluice.yaml')
     expect(outside.asked).not.toContain('CONNECT example.com:443')
@@ -194,7 +198,13 @@ describe('a gate behind a proxy', () => {
 
   test.each([
     ['a host that nobody named', at('status'), {}, [], 'the proxy, which asks only hosts that are named'],
-    ['a host that leads to a private address', at('status'), { hosts: ['*.outside.test'] }, ['10.0.0.1'], 'leads to an address that is not public (private)'],
+    [
+      'a host that leads to a private address',
+      at('status'),
+      { hosts: ['*.outside.test'] },
+      ['10.0.0.1'],
+      'leads to an address that is not public (private)',
+    ],
     ['a private address', 'http://10.0.0.1/', { hosts: ['10.0.0.1'] }, [], 'not public (private)'],
     ['metadata of a cloud', 'http://169.254.169.254/', { hosts: ['169.254.169.254'] }, [], 'link-local'],
     ['a port that is not allowed', 'https://status.outside.test:8443/', { hosts: ['*.outside.test'] }, [], 'port 8443'],
