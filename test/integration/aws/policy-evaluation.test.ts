@@ -67,7 +67,7 @@ async function policiesOf(variant: string): Promise<Policies> {
   return readPolicies(readTemplates(out, stacksIn(out)))
 }
 
-describe.each(Object.keys(VARIANTS))('a stage %s', (variant) => {
+describe.each(Object.keys(VARIANTS))('a stage %s', { timeout: 400_000 }, (variant) => {
   test('may do what the stage as it is may, and none of it where items or stage are another’s', async () => {
     const policies = await policiesOf(variant)
     const calls = known(policies, callsAllowed(await policiesOf('as it is')))
@@ -79,7 +79,7 @@ describe.each(Object.keys(VARIANTS))('a stage %s', (variant) => {
   })
 })
 
-describe('a stage in a network', () => {
+describe('a stage in a network', { timeout: 400_000 }, () => {
   test('has Lambda join it for a function, and not the code of that function', async () => {
     const policies = await policiesOf('in a network, closed')
     const joins = { action: 'ec2:CreateNetworkInterface', resource: '*' }
