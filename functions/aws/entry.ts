@@ -8,6 +8,7 @@ import { FUNCTIONS } from '../../shared/catalog.ts'
 import { Fault, MachineSignal } from '../../shared/errors.ts'
 import { type Settings, SettingsSchema } from '../../shared/settings/settings.ts'
 import type { World } from '../../shared/world.ts'
+import { namedProxy, useEgress } from '../egress/egress.ts'
 import type { Handler } from '../handler.ts'
 import {
   arnVariable,
@@ -192,12 +193,14 @@ function openCore(
 ): Core {
   const read = readEnvironment(env)
   const secrets = ports.secrets?.({ clock: lambdaClock })
+  const checked = parsePolicy(settings)
+  useEgress(checked.egress, namedProxy(checked.egress))
   return {
     env: read,
     deployed,
     gates,
     ...(secrets === undefined ? {} : { secrets }),
-    settings: parsePolicy(settings),
+    settings: checked,
     clock: lambdaClock,
     ids: createIds(),
     log: createLog({ level: read.SLUICE_LOG, facts: { stage: read.STAGE, function: name } }),

@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { useEgress } from '../../functions/egress/egress.ts'
 import type { Principal } from '../../shared/auth/principal.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Health } from '../../shared/ports/health.ts'
@@ -26,6 +27,7 @@ import { createDropWatch } from './drops.ts'
 import type { Host } from './host.ts'
 import { localPrincipal, removeLoginSecrets } from './login.ts'
 import { missingKeys } from './ports-with-keys.ts'
+import { placeProxy } from './proxy.ts'
 import { type ServedPlace, servePlace } from './server.ts'
 import { startSweeps } from './sweep.ts'
 
@@ -114,6 +116,7 @@ async function openSteps(
   const address = {
     url: settings.public_url ?? (settings.port === 0 ? undefined : `http://127.0.0.1:${settings.port}`),
   }
+  if (!reads) undone(useEgress(settings.egress, placeProxy(settings, keys)))
   const engine = await assembleLocalWorld({ settings, db, clock, log, providers, keys, address, ...watched(options) })
   undone(() => engine.close())
   const { host, world } = engine

@@ -1,4 +1,5 @@
 import { taskSettingsIssues } from '../document/task-gates.ts'
+import { egressIssues } from '../egress/named-hosts.ts'
 import { Fault, type Issue } from '../errors.ts'
 import type { ProjectGates } from '../gates/project-gates.ts'
 import { priceIssues } from '../providers/model-prices.ts'
@@ -27,6 +28,7 @@ export function parseSettings(text: string, file: string, project?: ProjectGates
         ...tenantIssues(parsed.data),
         ...priceIssues(parsed.data),
         ...endpointIssues(parsed.data),
+        ...egressIssues(parsed.data),
       ]
     : []
   const issues = [...shape, ...providerReferenceIssues(source.value), ...whole]
