@@ -3,6 +3,7 @@ import type { Scope } from '../auth/scopes.ts'
 import type { AuthSettings } from '../auth/settings.ts'
 import { ROUTES, type RouteLine } from '../routes.ts'
 import { canonicalJson, type Json } from '../text/json.ts'
+import { BULK_ROUTES } from './bulk-routes.ts'
 import { CONTROL_ROUTES } from './control-routes.ts'
 import { DOCUMENT_ROUTES, VALIDATE_DAG } from './document-routes.ts'
 import { ERASURE_ROUTES } from './erasure-routes.ts'
@@ -148,6 +149,7 @@ const DAG_SCHEMAS = {
   ...RUN_DATA_ROUTES,
   ...CONTROL_ROUTES,
   ...SEARCH_ROUTES,
+  ...BULK_ROUTES,
   ...ERASURE_ROUTES,
   ...LINEAGE_ROUTES,
   ...GOAL_ROUTES,

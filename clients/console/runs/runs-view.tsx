@@ -6,6 +6,7 @@ import { useKeys } from '../parts/keyboard-shortcuts.tsx'
 import { DamagedNotice, Empty, ProblemNotice } from '../parts/notice.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
 import { changeQuery, hrefOf, route } from '../route.ts'
+import { BulkDialog } from './bulk-dialog.tsx'
 import { chooseRun, knownValues, mergeRuns, type RunPage, type RunSummary } from './run-list.ts'
 import { RunsTable } from './runs-table.tsx'
 import { SearchBox } from './search-box.tsx'
@@ -17,6 +18,7 @@ export function RunsView() {
   const { runs, damaged, problem, hasOlder, isLoadingOlder, loadOlder, reload } = useRuns(q)
   const [chosen, setChosen] = useState<readonly string[]>([])
   const [isFormShown, toggleForm] = useFormShown()
+  const [isBulk, setBulk] = useState(false)
   const choose = useCallback((run_id: string) => setChosen((old) => chooseRun(old, run_id)), [])
   const known = useKnown(runs)
   const box = useRef<HTMLInputElement>(null)
@@ -44,13 +46,19 @@ export function RunsView() {
             {isFormShown ? 'Hide the form' : 'Search by form'}
           </button>
           {isSearch && (
-            <button type="button" onClick={() => searchFor('')}>
-              Clear
-            </button>
+            <>
+              <button type="button" onClick={() => searchFor('')}>
+                Clear
+              </button>
+              <button type="button" disabled={problem?.code === 'bad_run_search'} onClick={() => setBulk(true)}>
+                Do to all found
+              </button>
+            </>
           )}
         </div>
         {isFormShown && <SearchForm q={q} known={known} onSearch={searchFor} />}
       </search>
+      {isBulk && <BulkDialog q={q} onClose={() => setBulk(false)} />}
       {problem !== undefined && problem.code !== 'bad_run_search' && <ProblemNotice problem={problem} retry={reload} />}
       <DamagedNotice damaged={damaged} />
       {runs === undefined && problem === undefined && <p class="empty">Asking the place for its runs.</p>}

@@ -5,6 +5,7 @@ import { adoptOn } from './adopt.ts'
 import { appendOn } from './append.ts'
 import { approvalsOn } from './approvals.ts'
 import { marksOn } from './erasure.ts'
+import { bulksOn } from './bulks.ts'
 import { eventLogOn } from './event-log.ts'
 import { factsOn } from './facts.ts'
 import { leasesOn } from './leases.ts'
@@ -72,5 +73,6 @@ export function runStoreOn(options: RunTableOptions): RunStore {
     ...lineageOn(table),
     ...goalAttemptsOn(table),
     ...notedRequestsOn(table),
+    ...bulksOn(table),
   }
 }

@@ -4,6 +4,7 @@ import { transaction } from '../database.ts'
 import { adoptOn } from './adopt.ts'
 import { appendOn } from './append.ts'
 import { approvalsOn } from './approvals.ts'
+import { bulksOn } from './bulks.ts'
 import { marksOn } from './erasure.ts'
 import { eventLogOn, sealsOn } from './event-log.ts'
 import { addFacts, factsOn } from './facts.ts'
@@ -61,5 +62,6 @@ export function openRunStore(db: DatabaseSync): RunStore {
     ...lineageOn(db),
     ...goalAttemptsOn(db),
     ...notedRequestsOn(db),
+    ...bulksOn(db),
   }
 }

@@ -88,6 +88,7 @@ const RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   'outbox.graphWork': ['outbox.graph'],
   'outbox.fireTriggers': ['outbox.fire'],
   'outbox.keepOrErase': ['outbox.mark'],
+  'outbox.runBulk': ['outbox.bulk'],
   'outbox.webhookWork': ['outbox.webhook'],
   'outbox.busWork': ['outbox.bus'],
   webhooks: ['webhooks.sign'],
