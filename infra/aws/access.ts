@@ -310,6 +310,8 @@ const STATEMENTS = {
     ...CURSOR_KEY,
   ],
   'runs.due': [{ on: 'runsDue', actions: ['dynamodb:Query'] }],
+  // Names of searches, in a partition of their own.
+  'runs.unview': [{ on: 'table', actions: ['dynamodb:DeleteItem'], conditions: partitions('#VIEWS') }],
   // Places in the queue of starts, which lie in a partition of their own: nothing else can be deleted.
   'runs.dequeue': [
     {

@@ -305,6 +305,10 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   'plan-dag': ['runs.count'],
   'list-runs': ['runs.list'],
   'search-runs': ['runs.getAll', 'runs.query'],
+  'count-runs': ['runs.getAll', 'runs.query'],
+  'list-views': ['runs.query'],
+  'put-view': ['runs.query', 'runs.put', 'runs.unview', 'runs.count'],
+  'delete-view': ['runs.unview', 'runs.count'],
   'list-notes': ['runs.get', 'runs.query'],
   'add-note': ['runs.get', 'runs.query', 'runs.put', 'runs.update', 'runs.count'],
   // A short id is looked up in the list.

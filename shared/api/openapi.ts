@@ -24,6 +24,7 @@ import { START_RUN } from './start-run-route.ts'
 import { TOKEN_ROUTES } from './token-routes.ts'
 import { TRIGGER_ROUTES } from './trigger-routes.ts'
 import { RECORD_RUN, VERIFY_RUN } from './verify-routes.ts'
+import { VIEW_ROUTES } from './view-routes.ts'
 import { WEBHOOK_ROUTES } from './webhook-routes.ts'
 
 /** OpenAPI 3.1 document of every route of the catalog, made of the schemas that parse the requests. */
@@ -150,6 +151,7 @@ const DAG_SCHEMAS = {
   ...CONTROL_ROUTES,
   ...SEARCH_ROUTES,
   ...BULK_ROUTES,
+  ...VIEW_ROUTES,
   ...ERASURE_ROUTES,
   ...LINEAGE_ROUTES,
   ...GOAL_ROUTES,

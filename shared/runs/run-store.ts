@@ -21,6 +21,7 @@ import type {
   DocumentChange,
   JoinItem,
 } from './run-store-items.ts'
+import type { SavedViews } from './views.ts'
 
 /** Names one run. Every key of every item starts with the tenant. */
 export interface RunKey {
@@ -312,6 +313,7 @@ interface TenantItems
     Inbox,
     FactsIndex,
     Bulks,
+    SavedViews,
     DeadWebhooks {
   /** Newest created_at first, then greater run_id; a `next` that `list` did not give: Fault InvalidInput bad_cursor. */
   list(tenant: string, filter: RunFilter): Promise<RunPage>

@@ -8,6 +8,7 @@ import { ending, keyOf, newRun, time } from './run-store-fixture.ts'
 import { keyQueueTests } from './run-store-key-queue-suite.ts'
 import { restTests } from './run-store-rest-suite.ts'
 import { slackItemTests } from './run-store-slack-suite.ts'
+import { viewTests } from './run-store-view-suite.ts'
 import { webhookItemTests } from './run-store-webhooks-suite.ts'
 
 type Store = () => RunStore
@@ -23,6 +24,7 @@ export function tenantItemTests(store: Store, heavy: string[]): void {
   describe('stored bytes', { tags: heavy }, () => storedTests(store))
   describe('lineages', () => lineageTests(store, heavy))
   bulkTests(store)
+  viewTests(store)
   goalAttemptTests(store, heavy)
   slackItemTests(store, heavy)
   webhookItemTests(store, heavy)

@@ -94,25 +94,54 @@ describe.skipIf(chromium === undefined)('searching runs in a browser', () => {
     await page.close()
   })
 
-  test.each([1_280, 390])('at %i pixels a bulk shows its runs with their count, and is then carried out', async (width) => {
-    const page = await opened(width, '?q=dag%3Aimport')
-    await found(page, 2)
-    await page.getByRole('button', { name: 'Do to all found' }).click()
-    const dialog = page.getByRole('dialog')
-    await dialog.getByLabel('What').selectOption('label')
-    await dialog.getByLabel('Set').fill(`seen=w${width}`)
-    await dialog.getByRole('button', { name: 'Show the runs' }).click()
-    await dialog.getByText('2 runs are found.').waitFor()
-    expect(await axeProblems(page)).toEqual([])
-    await dialog.getByRole('button', { name: 'Change the labels of 2 runs' }).click()
-    await dialog.getByText('2 of 2 done, 0 refused').waitFor()
-    expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true)
-    await dialog.getByRole('button', { name: 'Close' }).click()
-    await page.getByRole('combobox', { name: 'Search' }).fill(`label:seen=w${width}`)
-    await page.getByRole('combobox', { name: 'Search' }).press('Enter')
-    await found(page, 2)
-    await page.close()
-  })
+  test.each([1_280, 390])(
+    'at %i pixels a bulk shows its runs with their count, and is then carried out',
+    async (width) => {
+      const page = await opened(width, '?q=dag%3Aimport')
+      await found(page, 2)
+      await page.getByRole('button', { name: 'Do to all found' }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByLabel('What').selectOption('label')
+      await dialog.getByLabel('Set').fill(`seen=w${width}`)
+      await dialog.getByRole('button', { name: 'Show the runs' }).click()
+      await dialog.getByText('2 runs are found.').waitFor()
+      expect(await axeProblems(page)).toEqual([])
+      await dialog.getByRole('button', { name: 'Change the labels of 2 runs' }).click()
+      await dialog.getByText('2 of 2 done, 0 refused').waitFor()
+      expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true)
+      await dialog.getByRole('button', { name: 'Close' }).click()
+      await page.getByRole('combobox', { name: 'Search' }).fill(`label:seen=w${width}`)
+      await page.getByRole('combobox', { name: 'Search' }).press('Enter')
+      await found(page, 2)
+      await page.close()
+    },
+  )
+
+  test.each([1_280, 390])(
+    'at %i pixels a search is kept as a view, and its runs are counted in a chart',
+    async (width) => {
+      const page = await opened(width, '?q=dag%3Areport')
+      await found(page, 1)
+      page.once('dialog', (asked) => void asked.accept(`reports-${width}`))
+      await page.getByRole('button', { name: 'Save as a view' }).click()
+      const views = page.getByRole('combobox', { name: 'Saved views' })
+      await expect.poll(() => views.inputValue().catch(() => '')).toBe(`reports-${width}`)
+      await page.getByRole('button', { name: 'Clear', exact: true }).click()
+      await found(page, 3)
+      await page.getByRole('button', { name: 'Chart', exact: true }).click()
+      await page.getByLabel('By', { exact: true }).selectOption('label.team')
+      await page.getByText('3 runs are counted').waitFor()
+      await page.locator('.chart-names').getByText('growth').waitFor()
+      expect(await axeProblems(page)).toEqual([])
+      expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true)
+      await views.selectOption(`reports-${width}`)
+      await found(page, 1)
+      page.once('dialog', (asked) => void asked.accept())
+      await page.getByRole('button', { name: 'Delete view' }).click()
+      await page.getByRole('button', { name: 'Save as a view' }).waitFor()
+      await page.close()
+    },
+  )
 
   test('an address of before is the same search', async () => {
     const page = await opened(1_280, '?status=completed&dag=import')

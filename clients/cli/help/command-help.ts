@@ -265,6 +265,34 @@ const RUN_HELP: Readonly<Record<string, CommandHelp>> = {
       'run search "cost:>0.5 -label:team"',
     ],
   },
+  'run count': {
+    prints: 'a line a value, most runs first: how many, their tokens and what they cost; how many runs these are of.',
+    json: 'GET /api/dag/count, all pages added: {counts: [{value, day?, runs, tokens, usd}], counted, damaged}.',
+    exits: { 2: 'the search, or the field, cannot be read.' },
+    examples: ['run count --by label.team', 'run count state:failed time:30d --by code', 'run count --by state --over day'],
+  },
+  'view list': {
+    prints: 'a line a view: its name, its search, who wrote it last.',
+    json: 'GET /api/dag/views: {views: [{name, q, by, at}]}.',
+    examples: ['view list'],
+  },
+  'view save': {
+    prints: 'the view as it is kept.',
+    json: 'PUT /api/dag/views/{view}: {name, q, by, at}.',
+    exits: { 2: 'the search cannot be read.' },
+    examples: ['view save broken state:failed,blocked time:7d'],
+  },
+  'view rename': {
+    prints: 'the view as it is kept.',
+    json: 'PUT /api/dag/views/{view}: {name, q, by, at}.',
+    exits: { 1: 'there is no such view, or another one of the new name.' },
+    examples: ['view rename broken ended-badly'],
+  },
+  'view delete': {
+    prints: 'that it is no more.',
+    json: '{name}.',
+    examples: ['view delete ended-badly'],
+  },
   'run bulk stop': {
     prints: `${PLANNED}`,
     json: BULK_JSON,

@@ -201,6 +201,7 @@ export const JSON_COLUMNS: readonly (readonly [table: string, column: string, wh
   ['dead_webhooks', 'body', TENANT],
   ['run_marks', 'hold', "'run ' || t.run_id"],
   ['run_marks', 'erasure', "'run ' || t.run_id"],
+  ['saved_views', 'body', "'view ' || t.name"],
   ['bulks', 'body', "'bulk ' || t.bulk_id"],
   ['bulk_runs', 'outcome', "'bulk ' || t.bulk_id"],
   ['tokens', 'body', "'token ' || t.id"],

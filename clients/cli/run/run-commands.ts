@@ -9,6 +9,7 @@ import type { Session } from '../terminal/session.ts'
 import { addArtifact } from './artifacts.ts'
 import { addBulk } from './bulk.ts'
 import { addCost } from './cost.ts'
+import { addCount } from './count.ts'
 import { addDiff } from './diff.ts'
 import { addErase } from './erase.ts'
 import { addEvents } from './events.ts'
@@ -48,6 +49,7 @@ type AddCommand = (parent: Command, session: Session, options?: CommandOptions) 
 const RUN_COMMANDS: readonly AddCommand[] = [
   addList,
   addSearch,
+  addCount,
   addStatus,
   addOutput,
   addArtifact,

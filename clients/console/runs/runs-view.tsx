@@ -11,6 +11,7 @@ import { chooseRun, knownValues, mergeRuns, type RunPage, type RunSummary } from
 import { RunsTable } from './runs-table.tsx'
 import { SearchBox } from './search-box.tsx'
 import { SearchForm, useFormShown } from './search-form.tsx'
+import { Chart, Views } from './views-and-chart.tsx'
 
 /** All runs of the place, newest first, as they come and go, or those that a search finds. */
 export function RunsView() {
@@ -19,6 +20,7 @@ export function RunsView() {
   const [chosen, setChosen] = useState<readonly string[]>([])
   const [isFormShown, toggleForm] = useFormShown()
   const [isBulk, setBulk] = useState(false)
+  const [isChart, setChart] = useState(false)
   const choose = useCallback((run_id: string) => setChosen((old) => chooseRun(old, run_id)), [])
   const known = useKnown(runs)
   const box = useRef<HTMLInputElement>(null)
@@ -45,6 +47,10 @@ export function RunsView() {
           <button type="button" aria-expanded={isFormShown} onClick={toggleForm}>
             {isFormShown ? 'Hide the form' : 'Search by form'}
           </button>
+          <button type="button" aria-expanded={isChart} onClick={() => setChart(!isChart)}>
+            {isChart ? 'Hide the chart' : 'Chart'}
+          </button>
+          <Views q={q} onSearch={searchFor} />
           {isSearch && (
             <>
               <button type="button" onClick={() => searchFor('')}>
@@ -57,6 +63,7 @@ export function RunsView() {
           )}
         </div>
         {isFormShown && <SearchForm q={q} known={known} onSearch={searchFor} />}
+        {isChart && problem?.code !== 'bad_run_search' && <Chart q={q} labels={known.label ?? []} />}
       </search>
       {isBulk && <BulkDialog q={q} onClose={() => setBulk(false)} />}
       {problem !== undefined && problem.code !== 'bad_run_search' && <ProblemNotice problem={problem} retry={reload} />}

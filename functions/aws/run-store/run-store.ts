@@ -26,6 +26,7 @@ import {
   storedBytesOn,
   turnsOn,
 } from './tenant-items.ts'
+import { viewsOn } from './views.ts'
 
 /** The RunStore port on DynamoDB, for the table the environment names. */
 export function openRunStore(
@@ -74,5 +75,6 @@ export function runStoreOn(options: RunTableOptions): RunStore {
     ...goalAttemptsOn(table),
     ...notedRequestsOn(table),
     ...bulksOn(table),
+    ...viewsOn(table),
   }
 }

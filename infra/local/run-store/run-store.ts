@@ -25,6 +25,7 @@ import {
   storedBytesOn,
   turnsOn,
 } from './tenant-items.ts'
+import { viewsOn } from './views.ts'
 
 /** The run store of the local place, in an open database; makes its tables and views when they are not there. */
 export function openRunStore(db: DatabaseSync): RunStore {
@@ -63,5 +64,6 @@ export function openRunStore(db: DatabaseSync): RunStore {
     ...goalAttemptsOn(db),
     ...notedRequestsOn(db),
     ...bulksOn(db),
+    ...viewsOn(db),
   }
 }

@@ -128,6 +128,8 @@ CREATE INDEX IF NOT EXISTS run_marks_due ON run_marks (check_at) WHERE check_at 
 CREATE TABLE IF NOT EXISTS erasing_bodies (
   tenant TEXT NOT NULL, run_id TEXT NOT NULL, sha256 TEXT NOT NULL, spared INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (tenant, run_id, sha256)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS saved_views (
+  tenant TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (tenant, name)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS bulks (
   tenant TEXT NOT NULL, bulk_id TEXT NOT NULL, version INTEGER NOT NULL, body TEXT NOT NULL, check_at TEXT,
   PRIMARY KEY (tenant, bulk_id)) WITHOUT ROWID;

@@ -54,6 +54,7 @@ const RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   'runs.due': ['runs.due'],
   'runs.deadWebhooks': ['runs.dead'],
   'runs.dequeue': ['runs.dequeue'],
+  'runs.removeView': ['runs.unview'],
   'runs.countRequest': ['runs.count'],
   'runs.noteRequest': ['runs.note'],
   'runs.endRequest': ['runs.noteEnd'],

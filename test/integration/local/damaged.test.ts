@@ -167,6 +167,7 @@ const PLAIN: Readonly<Record<string, string>> = {
   parent_tokens: 'token',
   cached_results: 'tenant block_hash inputs_hash at',
   run_marks: 'tenant run_id check_at',
+  saved_views: 'tenant name',
   bulks: 'tenant bulk_id check_at',
   bulk_runs: 'tenant bulk_id of_run',
   erasing_bodies: 'tenant run_id sha256',
