@@ -1,7 +1,7 @@
 import { BULK_ROUTES, showBulk } from '../../shared/api/bulk-routes.ts'
 import { BULK_LIMITS, type Bulk, newBulkId } from '../../shared/runs/bulk.ts'
 import { requireQuery } from '../../shared/search-runs/query.ts'
-import { type FoundRun, findRuns } from '../../shared/search-runs/search.ts'
+import { findRuns } from '../../shared/search-runs/search.ts'
 import type { World } from '../../shared/world.ts'
 import { changeHandler } from '../http-handler.ts'
 import { requireScope } from './bulk-rights.ts'
@@ -52,9 +52,7 @@ export const handler = changeHandler({
 async function findAll({ runs }: Pick<World, 'runs'>, tenant: string, q: string, now: number) {
   const query = requireQuery(q, now)
   const { found, next } = await findRuns(runs, tenant, query, { limit: BULK_LIMITS.runs, now })
-  const further =
-    next === undefined ? undefined : await findRuns(runs, tenant, query, { limit: 1, before: next, now })
-  const none: readonly FoundRun[] = []
+  const further = next === undefined ? undefined : await findRuns(runs, tenant, query, { limit: 1, before: next, now })
   // A part that ends early may have nothing behind it: a look further tells.
-  return { found, more: (further?.found ?? none).length > 0 || further?.next !== undefined }
+  return { found, more: further !== undefined && (further.found.length > 0 || further.next !== undefined) }
 }

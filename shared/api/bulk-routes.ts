@@ -1,14 +1,7 @@
 import * as z from 'zod'
-import {
-  BULK_ACTION_NAMES,
-  BULK_LIMITS,
-  BULK_STATES,
-  type Bulk,
-  type BulkAction,
-  type BulkOutcome,
-} from '../runs/bulk.ts'
-import { LabelKeySchema, LabelsSchema } from '../runs/labels-schema.ts'
 import { principalName } from '../auth/principal.ts'
+import { BULK_ACTION_NAMES, BULK_LIMITS, BULK_STATES, type Bulk, type BulkOutcome } from '../runs/bulk.ts'
+import { LabelKeySchema, LabelsSchema } from '../runs/labels-schema.ts'
 import { QUERY_LIMITS } from '../search-runs/query.ts'
 import { queryInt, type RouteSchema } from './route-schema.ts'
 
@@ -22,10 +15,12 @@ const ChangeSchema = z
 
 export const BulkSchema = z.strictObject({
   bulk_id: text,
-  action: z.enum(BULK_ACTION_NAMES as [BulkAction, ...BulkAction[]]),
+  action: z.enum(BULK_ACTION_NAMES),
   q: text,
   reason: text.optional(),
-  labels: z.strictObject({ set: z.record(text, text).optional(), remove: z.array(text).readonly().optional() }).optional(),
+  labels: z
+    .strictObject({ set: z.record(text, text).optional(), remove: z.array(text).readonly().optional() })
+    .optional(),
   by: text,
   state: z.enum(BULK_STATES).describe('planned = nothing was done yet'),
   planned_at: text,

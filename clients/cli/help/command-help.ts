@@ -294,7 +294,7 @@ const RUN_HELP: Readonly<Record<string, CommandHelp>> = {
     examples: ['view delete ended-badly'],
   },
   'run bulk stop': {
-    prints: `${PLANNED}`,
+    prints: PLANNED,
     json: BULK_JSON,
     exits: BULK_REFUSED,
     examples: ['run bulk stop "state:running label:team=growth" --why "Wrong import"', 'run bulk stop dag:import* --plan'],

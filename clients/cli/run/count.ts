@@ -38,7 +38,7 @@ async function countRuns(session: Session, query: string, { url, json, by, over,
   let runs = 0
   let damaged = 0
   for (let cursor: string | null | undefined; cursor !== null; ) {
-    const page = await readPage(target, { q, by, ...(over && { over }), ...(cursor && { cursor }) })
+    const page = await readPage(target, { q, by, ...(over !== undefined && { over }), ...(cursor !== undefined && { cursor }) })
     for (const { value, day, runs: some, tokens, usd } of page.counts) {
       const named = { ...(value !== null && { value }), ...(day !== undefined && { day }) }
       parts.push({ ...named, runs: some, tokens, usd_micros: Math.round(usd * 1_000_000) })

@@ -1,4 +1,11 @@
-import { BULK_PART, type Bulk, type BulkKey, type BulkOutcome, type BulkRun, type Bulks } from '../../../shared/runs/bulk.ts'
+import {
+  BULK_PART,
+  type Bulk,
+  type BulkKey,
+  type BulkOutcome,
+  type BulkRun,
+  type Bulks,
+} from '../../../shared/runs/bulk.ts'
 import { dueShard } from './head.ts'
 import { as, from, type Item, itemKey, itemTtl } from './item-encoding.ts'
 import { ifAbsent, type RunTable } from './table.ts'
