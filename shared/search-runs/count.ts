@@ -85,7 +85,8 @@ export async function countRuns(
   const single = found.flatMap(({ facts }) =>
     valuesOf(facts, by).map((value): RunCount => {
       const { tokens, usd_micros } = facts
-      return { ...(value === undefined ? {} : { value }), ...(over_days ? { day: dayOf(facts) } : {}), runs: 1, tokens, usd_micros }
+      const of = { ...(value === undefined ? {} : { value }), ...(over_days ? { day: dayOf(facts) } : {}) }
+      return { ...of, runs: 1, tokens, usd_micros }
     }),
   )
   const counts = joinCounts(single)
@@ -106,8 +107,13 @@ export function joinCounts(parts: readonly RunCount[]): readonly RunCount[] {
     })
   }
   return [...joined.values()].toSorted(
-    (a, b) => compare(b.day, a.day) || b.runs - a.runs || compare(a.value, b.value),
+    (a, b) => compare(b.day, a.day) || b.runs - a.runs || compare(a.value, b.value) || emptyLast(a, b),
   )
+}
+
+/** Those that have no value stand before those whose value is an empty text. */
+function emptyLast(a: RunCount, b: RunCount): number {
+  return Number(a.value !== undefined) - Number(b.value !== undefined)
 }
 
 function compare(a = '', b = ''): number {
