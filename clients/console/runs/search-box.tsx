@@ -31,8 +31,7 @@ export function SearchBox({ q, known, problem, box, onSearch }: BoxProps) {
         <input
           ref={box}
           type="search"
-          role="combobox"
-          list={undefined}
+          {...COMBOBOX}
           aria-label="Search"
           aria-expanded={offered.length > 0}
           aria-controls={`${id}-offered`}
@@ -53,12 +52,13 @@ export function SearchBox({ q, known, problem, box, onSearch }: BoxProps) {
           Search
         </button>
       </form>
-      <ul id={`${id}-offered`} role="listbox" aria-label="How it may go on" hidden={offered.length === 0}>
+      <div id={`${id}-offered`} role="listbox" aria-label="How it may go on" hidden={offered.length === 0}>
         {offered.map((one, i) => (
-          <li
+          <div
             key={one.insert}
             id={`${id}-${i}`}
             role="option"
+            tabIndex={-1}
             aria-selected={i === chosen}
             onMouseEnter={() => choose(i)}
             // The field keeps the focus.
@@ -68,13 +68,16 @@ export function SearchBox({ q, known, problem, box, onSearch }: BoxProps) {
             }}
           >
             <code>{one.insert}</code> <span class="soft small">{one.words}</span>
-          </li>
+          </div>
         ))}
-      </ul>
+      </div>
       {isWrong && <WrongPlace id={`${id}-problem`} q={q} problem={problem} />}
     </div>
   )
 }
+
+/** Its list is drawn below, and is no datalist. */
+const COMBOBOX = { role: 'combobox', list: undefined } as const
 
 /** The query again, its wrong place marked. */
 function WrongPlace({ id, q, problem }: { readonly id: string; readonly q: string; readonly problem: ApiProblem }) {
@@ -127,18 +130,18 @@ function useTyped(q: string, known: KnownValues, box: RefObject<HTMLInputElement
     if (more !== '') close()
   }
   const step = (by: number) => choose((chosen + by + offered.length + (chosen < 0 && by < 0 ? 1 : 0)) % offered.length)
-  const keys = (event: KeyboardEvent) => {
-    if (event.key === 'Escape' && offered.length > 0) {
-      event.preventDefault()
-      close()
-      return
-    }
-    if (offered.length === 0) return
+  /** Whether it meant the list: then it means nothing else. */
+  const pressed = (key: string): boolean => {
     const one = offered[chosen]
-    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') step(event.key === 'ArrowDown' ? 1 : -1)
-    else if ((event.key === 'Enter' || event.key === 'Tab') && one !== undefined) take(one)
-    else return
-    event.preventDefault()
+    const isTaken = (key === 'Enter' || key === 'Tab') && one !== undefined
+    if (key === 'Escape') close()
+    else if (key === 'ArrowDown' || key === 'ArrowUp') step(key === 'ArrowDown' ? 1 : -1)
+    else if (isTaken) take(one)
+    return isTaken || key === 'Escape' || key.startsWith('Arrow')
+  }
+  const keys = (event: KeyboardEvent) => {
+    const isOfList = offered.length > 0 && !/^Arrow(Left|Right)$/.test(event.key)
+    if (isOfList && pressed(event.key)) event.preventDefault()
   }
   return { text, set, offered, chosen, choose, close, take, keys }
 }
