@@ -10,6 +10,7 @@ import type { Modules } from './ports/modules.ts'
 import type { Inputs, ObjectStore, Uploads } from './ports/objects.ts'
 import type { Providers } from './providers/provider.ts'
 import type { Anchor, Anchors } from './runs/anchors.ts'
+import type { BulkKey } from './runs/bulk.ts'
 import type { Machine } from './runs/machine.ts'
 import type { LeasePool, RunKey, RunStore } from './runs/run-store.ts'
 import type { WaitStore } from './runs/wait-store.ts'
@@ -47,6 +48,8 @@ export interface Outbox {
   fireTriggers(ended?: RunKey): Promise<void>
   /** Asynchronous invoke of keep-or-erase for a run that has a mark; failure is ignored, the sweep repeats. */
   keepOrErase(run: RunKey): Promise<void>
+  /** Asynchronous invoke of run-bulk for a bulk that was started; failure is ignored, the sweep repeats. */
+  runBulk(bulk: BulkKey): Promise<void>
   /** Calls write-anchor and waits for it; what it could not put is thrown. */
   writeAnchor(anchor: Anchor): Promise<void>
 }

@@ -210,6 +210,11 @@ const COMMANDS: readonly Row[] = [
     add: async () => (await import('./run/run-commands.ts')).addRun,
   },
   {
+    name: 'view',
+    is: 'searches of runs with names, for everybody of the tenant',
+    add: async () => (await import('./run/views.ts')).addView,
+  },
+  {
     name: 'approvals',
     is: 'what people are asked over all runs',
     add: async () => (await import('./approvals/approval-commands.ts')).addApprovals,

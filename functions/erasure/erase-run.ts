@@ -1,4 +1,5 @@
 import { ERASURE_ROUTES, showMark } from '../../shared/api/erasure-routes.ts'
+import type { Principal } from '../../shared/auth/principal.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Head } from '../../shared/runs/head.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
@@ -9,28 +10,36 @@ import { heldFault, owedOf, requireMarked, runsBelow, saidBy } from './run-famil
 /** Should whoever is asked for the work die, the sweep asks again so soon. */
 const AGAIN_MS = 60_000
 
-/** Writes down that a run is to be erased; keep-or-erase does it. Again it answers how far that is. */
 export const handler = changeHandler({
   name: 'erase-run',
   schema: ERASURE_ROUTES['erase-run'],
   run: async ({ params, principal, body }, world) => {
     const run = { tenant: principal.tenant, run_id: params.run_id }
-    const there = await requireMarked(world, run)
-    if (there?.erasure === undefined) {
-      if (there?.hold !== undefined) throw heldFault(run, there, run.run_id)
-      const waits = body.when_ended === true && (await goesOn(world, run))
-      const children = waits ? [] : await requireErasable(world, run)
-      const now = world.clock.now()
-      const said = saidBy(principal, now, body.reason)
-      const later = waits ? { when_ended: true as const } : {}
-      const erasure = { version: 1, step: 'asked' as const, ...said, children, ...later }
-      const began = await world.runs.beginErasure(run, erasure, new Date(now + AGAIN_MS).toISOString())
-      if (began === 'held') throw heldFault(run, (await world.runs.mark(run)) ?? {}, run.run_id)
-    }
-    await world.outbox.keepOrErase(run)
+    await eraseRun(world, run, principal, body)
     return { json: showMark(run.run_id, await world.runs.mark(run)) }
   },
 })
+
+/** Writes down that a run is to be erased; keep-or-erase does it. Again it changes nothing: the first who asked stays. */
+export async function eraseRun(
+  world: Pick<World, 'runs' | 'clock' | 'outbox'>,
+  run: RunKey,
+  principal: Principal,
+  { reason, when_ended }: { readonly reason: string; readonly when_ended?: boolean | undefined },
+): Promise<void> {
+  const there = await requireMarked(world, run)
+  if (there?.erasure === undefined) {
+    if (there?.hold !== undefined) throw heldFault(run, there, run.run_id)
+    const waits = when_ended === true && (await goesOn(world, run))
+    const children = waits ? [] : await requireErasable(world, run)
+    const now = world.clock.now()
+    const later = waits ? { when_ended: true as const } : {}
+    const erasure = { version: 1, step: 'asked' as const, ...saidBy(principal, now, reason), children, ...later }
+    const began = await world.runs.beginErasure(run, erasure, new Date(now + AGAIN_MS).toISOString())
+    if (began === 'held') throw heldFault(run, (await world.runs.mark(run)) ?? {}, run.run_id)
+  }
+  await world.outbox.keepOrErase(run)
+}
 
 /** A root alone: what a block opened goes with it. */
 async function goesOn(world: Pick<World, 'runs'>, run: RunKey): Promise<boolean> {

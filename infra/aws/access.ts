@@ -312,6 +312,8 @@ const STATEMENTS = {
     ...CURSOR_KEY,
   ],
   'runs.due': [{ on: 'runsDue', actions: ['dynamodb:Query'] }],
+  // Names of searches, in a partition of their own.
+  'runs.unview': [{ on: 'table', actions: ['dynamodb:DeleteItem'], conditions: partitions('#VIEWS') }],
   // Places in the queue of starts, which lie in a partition of their own: nothing else can be deleted.
   'runs.dequeue': [
     {
@@ -448,6 +450,7 @@ const STATEMENTS = {
   'outbox.graph': [{ on: 'indexGraph', actions: ['lambda:InvokeFunction'] }],
   'outbox.fire': [{ on: 'fireTriggers', actions: ['lambda:InvokeFunction'] }],
   'outbox.mark': [{ on: 'keepOrErase', actions: ['lambda:InvokeFunction'] }],
+  'outbox.bulk': [{ on: 'runBulk', actions: ['lambda:InvokeFunction'] }],
   'outbox.webhook': [{ on: 'sendWebhooks', actions: ['lambda:InvokeFunction'] }],
   'outbox.bus': [{ on: 'sendBusEvents', actions: ['lambda:InvokeFunction'] }],
   'outbox.slack': [{ on: 'slackWork', actions: ['lambda:InvokeFunction'] }],
@@ -544,6 +547,7 @@ const RESOURCES = {
   indexGraph: (names: Names) => colons('lambda', 'function', names.function('index-graph')),
   fireTriggers: (names: Names) => colons('lambda', 'function', names.function('fire-triggers')),
   keepOrErase: (names: Names) => colons('lambda', 'function', names.function('keep-or-erase')),
+  runBulk: (names: Names) => colons('lambda', 'function', names.function('run-bulk')),
   sendWebhooks: (names: Names) => colons('lambda', 'function', names.function('send-webhooks')),
   sendBusEvents: (names: Names) => colons('lambda', 'function', names.function('send-bus-events')),
   slackWork: (names: Names) => colons('lambda', 'function', names.function('slack-work')),

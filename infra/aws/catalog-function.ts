@@ -171,6 +171,7 @@ const CALLED: readonly (readonly [Right, string])[] = [
   ['outbox.graph', 'index-graph'],
   ['outbox.fire', 'fire-triggers'],
   ['outbox.mark', 'keep-or-erase'],
+  ['outbox.bulk', 'run-bulk'],
   ['outbox.slack', 'slack-work'],
   ['outbox.webhook', 'send-webhooks'],
   ['outbox.bus', 'send-bus-events'],

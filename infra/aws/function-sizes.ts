@@ -78,6 +78,11 @@ const SIZES: Readonly<Record<string, FunctionSize>> = {
   'send-outbox': { timeoutSec: 60, memoryMb: 256 },
   // Works for four minutes; holds a body of at most 64 MiB, and its text.
   'keep-or-erase': { timeoutSec: 300, memoryMb: 1_024 },
+  // Works for four minutes; a retry compiles the document of its run.
+  'run-bulk': { timeoutSec: 300, memoryMb: 1_024 },
+  // Reads up to 25,000 runs.
+  'count-runs': { timeoutSec: 29, memoryMb: 1_024 },
+  'plan-bulk': { timeoutSec: 29, memoryMb: 1_024 },
   // Step Functions takes one deletion a second; a call removes 300 machines at most.
   'clear-machines': { timeoutSec: 900, memoryMb: 256 },
   // Checks and compiles each document it starts, in the isolate; a look may find a hundred times that were missed.

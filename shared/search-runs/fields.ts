@@ -1,5 +1,5 @@
 import { RUN_STATES, SHOWN_STATES } from '../runs/head.ts'
-import { RUN_ROLES } from '../runs/run-store.ts'
+import type { RunRole } from '../runs/run-store.ts'
 
 /** What a field of a query is compared by. */
 export type FieldKind = 'name' | 'choice' | 'id' | 'label' | 'subject' | 'time' | 'usd' | 'number' | 'duration'
@@ -12,6 +12,9 @@ export interface QueryField {
   /** Of a choice: everything that may stand there. */
   readonly values?: readonly string[]
 }
+
+/** `RUN_ROLES`, of a module that a page need not load. */
+const ROLES: readonly RunRole[] = ['root', 'child', 'research_pipeline']
 
 /** Every field there is, in the order people are shown them. */
 export const QUERY_FIELDS = {
@@ -35,7 +38,7 @@ export const QUERY_FIELDS = {
     kind: 'choice',
     words: 'Who started it: a caller, or a block',
     example: 'role:root',
-    values: RUN_ROLES,
+    values: ROLES,
   },
   id: { kind: 'id', words: 'The beginning of its id, 4 characters at least', example: 'id:k3f9' },
 } as const satisfies Readonly<Record<string, QueryField>>

@@ -2,6 +2,7 @@ import { sha256 } from '../../shared/text/hash.ts'
 import { isAtRest } from './at-rest.ts'
 import { checkSystem, type Logs, readLogs } from './check-system.ts'
 import { deliverAgain } from './deliver-again.ts'
+import { startBulk } from './do-in-bulk.ts'
 import { startErasures } from './erase-runs.ts'
 import { createFaultPlan, type InjectedFault } from './fault-plan.ts'
 import { startFirings } from './fire-triggers.ts'
@@ -77,6 +78,7 @@ async function untilRest(system: System, scenario: Scenario): Promise<Logs> {
   people.schedule()
   const clock = startSweeps(system)
   const firings = scenario.triggers ? startFirings(system, sim.seed) : undefined
+  const bulk = scenario.bulk ? startBulk(system, sim.seed) : undefined
   const turns = scenario.turns ? startTurns(system, sim.seed) : undefined
   const erasures = scenario.erasures ? startErasures(system, sim.seed) : undefined
   let calm = false
@@ -90,7 +92,7 @@ async function untilRest(system: System, scenario: Scenario): Promise<Logs> {
     await turns?.watch()
     if (sim.violations.length > 0) return true
     if (!clock.ticked() || !calm) return false
-    const others = [await firings?.areOver(), await turns?.areOver(), await erasures?.areOver()]
+    const others = [await firings?.areOver(), await turns?.areOver(), await erasures?.areOver(), await bulk?.areOver()]
     const isOver = !others.includes(false)
     const rests = (await isAtRest(system, people, scenario.skew_ms)) && isOver
     return rests || scheduler.now() > START + MOST_VIRTUAL_MS
@@ -105,6 +107,7 @@ async function untilRest(system: System, scenario: Scenario): Promise<Logs> {
   if (sim.violations.length > 0) return readLogs(system)
   const checking = checkSystem(system, scenario, people)
     .then((logs) => firings?.check().then(() => logs) ?? logs)
+    .then((logs) => bulk?.check().then(() => logs) ?? logs)
     .then((logs) => deliverAgain(system, logs))
     .then((logs) => erasures?.check().then(() => logs) ?? logs)
   let over = false

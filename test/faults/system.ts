@@ -357,6 +357,7 @@ function outboxOf(sim: Sim, store: StoreKind, functions: () => Functions): Outbo
     async busWork(work) {
       sendEvent(sim, functions(), 'send-bus-events', work, `${work.endpoint} ${work.run.run_id}`)
     },
+    runBulk: async ({ tenant, bulk_id }) => sendEvent(sim, functions(), 'run-bulk', { tenant, bulk_id }, bulk_id),
     keepOrErase: async ({ tenant, run_id }) => sendEvent(sim, functions(), 'keep-or-erase', { tenant, run_id }, run_id),
     async fireTriggers(ended) {
       const payload = ended === undefined ? {} : { ended }

@@ -50,7 +50,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
   ].flatMap((names) => names.split(' ')),
   functions: [
     'handler.ts http-handler.ts require-run.ts record provider-call.ts provider-lease.ts provider-spending.ts watch-dispatch.ts search isolate providers gates telemetry steps mcp',
-    'research runs triggers goals attempts approvals slack notify graph auth api erasure stage aws',
+    'research runs triggers goals attempts approvals slack notify graph auth api erasure stage bulk aws',
   ].flatMap((names) => names.split(' ')),
 }
 

@@ -1,4 +1,5 @@
 import type { Mutant } from '../mutant.ts'
+import { bulkDoneTwice, bulkRunSkipped, bulkSearchesAgain } from './bulks.ts'
 import { callGateSkipped } from './call-gate-skipped.ts'
 import { callOfAnother } from './call-of-another.ts'
 import { callRetriedByClient } from './call-retried-by-client.ts'
@@ -66,6 +67,9 @@ import { waivedUndecided } from './waived-undecided.ts'
 
 /** Every planted mistake. Those with a `client` are of the DynamoDB adapter alone; the others are of both stores. */
 export const MUTANTS: readonly Mutant[] = [
+  bulkDoneTwice,
+  bulkRunSkipped,
+  bulkSearchesAgain,
   callGateSkipped,
   callOfAnother,
   callRetriedByClient,
