@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { findNames, type NameTree } from '../../shared/graph/mentions.ts'
 import { isStopWord, plainWord, textWords } from '../../shared/graph/search-words.ts'
+import { imageDropper } from './graph-image.ts'
 import { PASSAGE_SPAN } from './index-file.ts'
 
 /**
@@ -27,6 +28,7 @@ export function mentionFinder(db: DatabaseSync): MentionFinder {
   let searchOne = (_passage: number): void => undefined
   return {
     begin() {
+      imageDropper(db)()
       noteTextsOfNewNames(sql)
       sql.forgetNew.run()
       const passages = Number(sql.unsearched.get()?.n ?? 0)
