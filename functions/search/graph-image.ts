@@ -49,12 +49,6 @@ export function storeGraph(db: DatabaseSync, graph: LoadedGraph): void {
   }
 }
 
-/** Makes what drops the image. The caller holds the transaction. */
-export function imageDropper(db: DatabaseSync): () => void {
-  const drop = db.prepare('DELETE FROM graph_image')
-  return () => void drop.run()
-}
-
 /** The graph of the file: as it is kept, else made of the rows, others having turns between, and kept. Nobody writes meanwhile. */
 export async function keepGraph(db: DatabaseSync, pause?: () => Promise<void>): Promise<LoadedGraph> {
   const known = storedGraph(db)

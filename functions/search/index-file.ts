@@ -153,6 +153,12 @@ export function passagesIn(db: DatabaseSync): number {
   return Number(db.prepare('SELECT count(*) AS n FROM words_docsize').get()?.n ?? 0)
 }
 
+/** Makes what drops the image of the graph (graph-image.ts). The caller holds the transaction. */
+export function imageDropper(db: DatabaseSync): () => void {
+  const drop = db.prepare('DELETE FROM graph_image')
+  return () => void drop.run()
+}
+
 /** Whether this snapshot is an index as it would be made now. `file` is written and removed. */
 export function isPresentIndex(snapshot: Uint8Array, file: string, links: boolean): boolean {
   writeFileSync(file, snapshot)

@@ -7,8 +7,7 @@ import { isLoopEntity } from '../../shared/research/loop-entity.ts'
 import { bodyText } from './body-text.ts'
 import { entityRows } from './entity-rows.ts'
 import { hasMentionsToFind, mentionFinder } from './find-mentions.ts'
-import { imageDropper } from './graph-image.ts'
-import { indexInfo, PASSAGE_SPAN } from './index-file.ts'
+import { imageDropper, indexInfo, PASSAGE_SPAN } from './index-file.ts'
 import { linkWriter, rangeOf } from './link-writer.ts'
 
 /** Where an index is made from. */

@@ -104,9 +104,11 @@ function* addStated(
   db: DatabaseSync,
   add: (src: number, dst: number, predicate: number) => void,
 ): Generator<void, void> {
-  const rows = db.prepare('SELECT src, group_concat(predicate) AS kinds, group_concat(dst) AS targets FROM edges GROUP BY src')
+  const rows = db
+    .prepare('SELECT src, group_concat(predicate) AS kinds, group_concat(dst) AS targets FROM edges GROUP BY src')
+    .iterate()
   let read = 0
-  for (const { src, kinds, targets } of rows.iterate()) {
+  for (const { src, kinds, targets } of rows) {
     const predicates = String(kinds).split(',')
     for (const [at, target] of String(targets).split(',').entries()) {
       add(Number(src), Number(target), Number(predicates[at]))
