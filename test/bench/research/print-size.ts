@@ -117,7 +117,8 @@ function printLatency(file: string, graph: Generated, count: number, print: Prin
 
 /** Labels of some entities, by the ends of their ids. */
 function namesIn(db: DatabaseSync): readonly string[] {
-  const labels = db.prepare(`SELECT label FROM entities WHERE label IS NOT NULL ORDER BY reversed LIMIT ${ROUNDS}`).all()
+  const sql = `SELECT label FROM entities WHERE label IS NOT NULL ORDER BY reversed LIMIT ${ROUNDS}`
+  const labels = db.prepare(sql).all()
   return labels.map(({ label }) => String(label))
 }
 
