@@ -19,7 +19,11 @@ export const handler = changeHandler({
     requireQuery(q, now)
     const to = body.name ?? name
     if (to !== name && all.some((one) => one.name === to)) {
-      throw new Fault('Conflict', 'view_exists', `Cannot call view "${name}" "${to}": there is another one of that name.`)
+      throw new Fault(
+        'Conflict',
+        'view_exists',
+        `Cannot call view "${name}" "${to}": there is another one of that name.`,
+      )
     }
     if (old === undefined && all.length >= MOST_VIEWS) {
       const message = `Cannot keep view "${to}": there are ${all.length}, and at most ${MOST_VIEWS} are kept. Delete some first.`

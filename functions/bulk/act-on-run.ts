@@ -67,7 +67,9 @@ const ACTIONS: Readonly<Record<Bulk['action'], Act>> = {
     const mark = Buffer.from(sha256(bulk_id), 'hex').subarray(0, NOTE_BYTES)
     const notes = await world.runs.notes(run)
     if (notes.some(({ id }) => id.endsWith(mark.toString('hex')))) return {}
-    await annotateRun({ runs: world.runs, clock: world.clock, ids: { ...world.ids, random: () => mark } }, run, by, { labels })
+    await annotateRun({ runs: world.runs, clock: world.clock, ids: { ...world.ids, random: () => mark } }, run, by, {
+      labels,
+    })
     return {}
   },
 }

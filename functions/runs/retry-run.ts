@@ -37,7 +37,11 @@ export const handler = changeHandler({
   run: async (call, world) => {
     const { principal, body, headers } = call
     const ended = await requireRun(world, call)
-    const { begun, reused_expected } = await retryRun(world, principal, { ...ended, body, key: headers['idempotency-key'] })
+    const { begun, reused_expected } = await retryRun(world, principal, {
+      ...ended,
+      body,
+      key: headers['idempotency-key'],
+    })
     const { run, created, dag_name, dag_hash, blocks, edges } = begun
     const links = runApiPaths(run.run_id)
     const json = { run_id: run.run_id, dag_name, dag_hash, blocks, edges, retry_of: ended.run.run_id, links }

@@ -106,7 +106,12 @@ async function takeRun(world: World, principal: Principal, lines: readonly Json[
   const erasure = (await runs.mark({ tenant, run_id }))?.erasure
   if (erasure !== undefined) {
     const message = `Cannot take run "${run_id}": ${erasure.by} had it erased here (${erasure.at}), and what is erased stays away: bodies that came with it are erased again, within hours. \`sluice run erasure ${run_id}\` shows the record.`
-    await eraseBroughtBack(world, { tenant, run_id }, erasure, lines.map((line) => JSON.stringify(line)))
+    await eraseBroughtBack(
+      world,
+      { tenant, run_id },
+      erasure,
+      lines.map((line) => JSON.stringify(line)),
+    )
     return void sum.refused.push({ id: run_id, code: 'run_erased', message })
   }
   const unsound = await unsoundPart(world, copied)

@@ -129,7 +129,8 @@ export function buildApp({ app, deploy, settings, dags, steps = [], calls = [], 
   new Dashboard(api, 'Dashboard', { names, apiName: names.whole })
   for (const one of documents) one.addStackDependency(machines, 'its machines name a role, functions and a log group')
   for (const one of [machines, ...documents]) pinStackCount(one, spread)
-  if (chosen.key !== undefined) encryptWithKey(chosen.key, [data, ...drops, ...projects, ...tasks, machines, operations, api])
+  if (chosen.key !== undefined)
+    encryptWithKey(chosen.key, [data, ...drops, ...projects, ...tasks, machines, operations, api])
   if (deploy.network !== undefined) placeInNetwork(deploy.network, [...projects, machines, operations, api])
   keepLogs(deploy.log_retention_days, [data, ...projects, ...tasks, machines, operations, api])
   tagAll(app, deploy.tags)
@@ -137,7 +138,11 @@ export function buildApp({ app, deploy, settings, dags, steps = [], calls = [], 
     documents: dags.length,
     spread,
   })
-  acknowledgeFindings([data, ...anchors, ...drops, ...projects, ...tasks, machines, ...documents, operations, api], names, chosen)
+  acknowledgeFindings(
+    [data, ...anchors, ...drops, ...projects, ...tasks, machines, ...documents, operations, api],
+    names,
+    chosen,
+  )
   acknowledgeSteps(projects, steps)
   acknowledgeCalls(machines, tasks, wideFindings(rights), containers)
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))

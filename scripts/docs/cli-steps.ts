@@ -144,7 +144,10 @@ export const NOT_SHOWN: Readonly<Record<string, string>> = {
   ),
   'run count': '[runs.md](runs.md#counts) shows one.',
   ...Object.fromEntries(
-    ['list', 'save', 'rename', 'delete'].map((word) => [`view ${word}`, '[runs.md](runs.md#views) shows a session with it.']),
+    ['list', 'save', 'rename', 'delete'].map((word) => [
+      `view ${word}`,
+      '[runs.md](runs.md#views) shows a session with it.',
+    ]),
   ),
   'run erase': 'It takes ten seconds: [operate.md](operate.md#forgetting-a-run) says what goes and what stays.',
   'run erasure': '[operate.md](operate.md#forgetting-a-run) says what the record holds.',

@@ -91,7 +91,10 @@ export const BULK_ROUTES = {
   'get-bulk': {
     summary: 'How far a bulk is, and what became of each of its runs',
     params: BulkParamsSchema,
-    query: z.strictObject({ limit: queryInt(1, 200, 100), cursor: text.regex(/^\d{1,9}$/, 'a next_cursor').optional() }),
+    query: z.strictObject({
+      limit: queryInt(1, 200, 100),
+      cursor: text.regex(/^\d{1,9}$/, 'a next_cursor').optional(),
+    }),
     answer: z.strictObject({ bulk: BulkSchema, runs: z.array(BulkRunSchema), next_cursor: text.nullable() }),
   },
   'change-bulk': {

@@ -52,7 +52,10 @@ export const SEARCH_ROUTES = {
     summary: 'How many runs a search finds, and what they cost, by one of their fields',
     query: z.strictObject({
       q,
-      by: text.min(1).max(300).describe(`${COUNT_FIELDS.join(', ')} or label.KEY`),
+      by: text
+        .min(1)
+        .max(300)
+        .describe(`${COUNT_FIELDS.join(', ')} or label.KEY`),
       over: z.literal('day').optional().describe('Each count by the day the runs were started, UTC'),
       cursor: CursorSchema.optional(),
     }),
@@ -68,7 +71,9 @@ export const SEARCH_ROUTES = {
       ),
       counted: count.describe(`The runs these counts are of, ${MOST_COUNTED} at most a page`),
       damaged: count.describe('Runs that cannot be read: they are in no count'),
-      next_cursor: text.nullable().describe('null: every run is counted; else older ones are not yet, add the next page'),
+      next_cursor: text
+        .nullable()
+        .describe('null: every run is counted; else older ones are not yet, add the next page'),
     }),
   },
   'list-notes': {

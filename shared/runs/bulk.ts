@@ -85,7 +85,10 @@ export interface Bulks {
   /** When it is looked at next. */
   bulkCheck(key: BulkKey): Promise<string | undefined>
   /** Newest first, before the one of that id. */
-  bulks(tenant: string, part: { readonly limit: number; readonly before?: string | undefined }): Promise<readonly Bulk[]>
+  bulks(
+    tenant: string,
+    part: { readonly limit: number; readonly before?: string | undefined },
+  ): Promise<readonly Bulk[]>
   /** Runs of its list from the `from`th on. */
   bulkRuns(key: BulkKey, from: number, limit: number): Promise<readonly BulkRun[]>
   /** Once: the first outcome of a place in the list stays. */

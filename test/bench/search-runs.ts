@@ -121,7 +121,12 @@ if (emulator !== undefined) {
   const client = new DynamoDBClient(emulator.aws)
   const table = await emulator.createTable()
   const asked = { requests: 0, read_units: 0 }
-  const store = runStoreOn({ client: counting(client, asked), table, clock: lambdaClock, ids: { random: (n) => randomBytes(n) } })
+  const store = runStoreOn({
+    client: counting(client, asked),
+    table,
+    clock: lambdaClock,
+    ids: { random: (n) => randomBytes(n) },
+  })
   await fill(store, 20)
   await measure('DynamoDB (emulator)', store, asked)
   client.destroy()

@@ -190,7 +190,10 @@ describe('sluice destroy', () => {
     const { code, out } = await run(['destroy', '--confirm', 'dev'])
     expect(code).toBe(0)
     expect(out).toMatch(/the table and the bucket stay\..*Stage dev is down\./s)
-    expect(checkout.cdkCalls()).toEqual([SYNTH, 'destroy SluiceApi SluiceOperations SluiceMachines --force --app OUT @eu-central-1'])
+    expect(checkout.cdkCalls()).toEqual([
+      SYNTH,
+      'destroy SluiceApi SluiceOperations SluiceMachines --force --app OUT @eu-central-1',
+    ])
     expect(checkout.calls).toEqual(['DescribeStacks CDKToolkit'])
   })
 

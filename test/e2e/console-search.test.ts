@@ -48,6 +48,11 @@ describe.skipIf(chromium === undefined)('searching runs in a browser', () => {
   const rows = (page: Page) => page.locator('table.runs tbody tr')
   const found = (page: Page, count: number) => expect.poll(() => rows(page).count()).toBe(count)
 
+  /** Nothing of the page is wider than its window. */
+  function fits(page: Page): Promise<boolean> {
+    return page.locator('html').evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)
+  }
+
   test('a query is completed by fields and by what runs here have, and its runs are shown', async () => {
     const page = await opened(1_280)
     await found(page, 3)
@@ -87,7 +92,7 @@ describe.skipIf(chromium === undefined)('searching runs in a browser', () => {
     expect(await page.getByRole('combobox', { name: 'Search' }).inputValue()).toBe(
       'label:team=growth state:completed dag:report',
     )
-    expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true)
+    expect(await fits(page)).toBe(true)
     expect(await axeProblems(page)).toEqual([])
     await page.getByRole('combobox', { name: 'Search' }).fill('')
     await page.getByRole('combobox', { name: 'Search' }).pressSequentially('st')
@@ -108,7 +113,7 @@ describe.skipIf(chromium === undefined)('searching runs in a browser', () => {
       expect(await axeProblems(page)).toEqual([])
       await dialog.getByRole('button', { name: 'Change the labels of 2 runs' }).click()
       await dialog.getByText('2 of 2 done, 0 refused').waitFor()
-      expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true)
+      expect(await fits(page)).toBe(true)
       await dialog.getByRole('button', { name: 'Close' }).click()
       await page.getByRole('combobox', { name: 'Search' }).fill(`label:seen=w${width}`)
       await page.getByRole('combobox', { name: 'Search' }).press('Enter')
@@ -133,7 +138,7 @@ describe.skipIf(chromium === undefined)('searching runs in a browser', () => {
       await page.getByText('3 runs are counted').waitFor()
       await page.locator('.chart-names').getByText('growth').waitFor()
       expect(await axeProblems(page)).toEqual([])
-      expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true)
+      expect(await fits(page)).toBe(true)
       await views.selectOption(`reports-${width}`)
       await found(page, 1)
       page.once('dialog', (asked) => void asked.accept())

@@ -218,7 +218,10 @@ async function checkGone(system: System, key: RunKey, { held }: Told, texts: rea
   if (left.length > 0) sim.violate('erasure', `${key.run_id} was erased, and is named in ${left[0]?.of}`)
   const verified = await callRoute(system, 'verify-run', { tenant: TENANT, params: { run_id: key.run_id } })
   if (verified?.json.ok !== true)
-    sim.violate('erasure', `the record of ${key.run_id} does not verify: ${JSON.stringify(verified?.json).slice(0, 300)}`)
+    sim.violate(
+      'erasure',
+      `the record of ${key.run_id} does not verify: ${JSON.stringify(verified?.json).slice(0, 300)}`,
+    )
   const proof = (await callRoute(system, 'get-erasure', { tenant: TENANT, params: { run_id: key.run_id } }))?.json
   if (!JSON.stringify(proof).includes('"proof"')) sim.violate('erasure', `${key.run_id} has no proof of its erasure`)
 }

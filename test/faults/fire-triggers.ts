@@ -1,5 +1,5 @@
-import { nextTimes } from '../../shared/triggers/schedule.ts'
 import type { Drops } from '../../shared/triggers/drops.ts'
+import { nextTimes } from '../../shared/triggers/schedule.ts'
 import {
   type Hmac,
   idOfMessage,
@@ -192,8 +192,7 @@ function startDrops({ sim, functions }: System, seed: number, isOver: () => bool
     const times = chance(random, 0.3) ? 2 : 1
     const at = new Date(scheduler.now() + ms).toISOString()
     left += times
-    for (let i = 0; i < times; i += 1)
-      scheduler.after(ms + i * upTo(random, 20_000), () => void tell(key, version, at))
+    for (let i = 0; i < times; i += 1) scheduler.after(ms + i * upTo(random, 20_000), () => void tell(key, version, at))
   }
   return { left: () => left, taken: taken as ReadonlyMap<string, readonly [string, string]> }
 }

@@ -61,7 +61,9 @@ test('a stop is done to the runs that were shown, and to no other that the searc
   expect(ended).toMatchObject({ looked: 3, done: 2, refused: 1 })
   const refused = runs.find(({ run_id }: { run_id: string }) => run_id === over)
   expect(refused.outcome.refused.code).toBe('run_ended')
-  expect((await at.ended(live[0] ?? '')).at(-1)?.data).toMatchObject({ reason: expect.stringContaining('enough, with bulk_') })
+  expect((await at.ended(live[0] ?? '')).at(-1)?.data).toMatchObject({
+    reason: expect.stringContaining('enough, with bulk_'),
+  })
   expect(await at.place.world.runs.head({ tenant: 'main', run_id: later }, [])).toMatchObject({ state: 'running' })
   expect((await change(bulk.bulk_id, 'start')).json.bulk.state).toBe('done')
   expect((await change(bulk.bulk_id, 'cancel')).json).toMatchObject({ code: 'bulk_ended' })
@@ -71,7 +73,11 @@ test('runs are retried and labelled once, whoever goes on with it, and a held on
   await opened()
   const runs = [await at.start(document('one')), await at.start(document('two'))]
   for (const run of runs) await at.ended(run)
-  const labelled = await carriedOut({ action: 'label', q: 'dag:one', labels: { set: { team: 'sales' }, remove: ['none'] } })
+  const labelled = await carriedOut({
+    action: 'label',
+    q: 'dag:one',
+    labels: { set: { team: 'sales' }, remove: ['none'] },
+  })
   expect(labelled.bulk).toMatchObject({ count: 1, done: 1 })
   const key = { tenant: 'main', run_id: runs[0] ?? '' }
   const retried = await carriedOut({ action: 'retry', q: 'dag:one' })
@@ -87,11 +93,15 @@ test('runs are retried and labelled once, whoever goes on with it, and a held on
   }
   expect(await world.runs.notes(key)).toHaveLength(1)
   const found = await route('search-runs', 'GET', { query: { q: 'dag:one' } })
-  expect(found.json.runs.map(({ run_id }: { run_id: string }) => run_id).toSorted()).toEqual([key.run_id, made].toSorted())
+  expect(found.json.runs.map(({ run_id }: { run_id: string }) => run_id).toSorted()).toEqual(
+    [key.run_id, made].toSorted(),
+  )
   expect((await at.call('hold-run', key.run_id, { reason: 'a case' })).status).toBe(200)
   const erased = await carriedOut({ action: 'erase', q: 'dag:one,two', reason: 'old' })
   expect(erased.bulk).toMatchObject({ count: 3, done: 2, refused: 1 })
-  expect(erased.runs.find(({ run_id }: { run_id: string }) => run_id === key.run_id).outcome.refused.code).toBe('run_held')
+  expect(erased.runs.find(({ run_id }: { run_id: string }) => run_id === key.run_id).outcome.refused.code).toBe(
+    'run_held',
+  )
 })
 
 test('a worker that died is taken up by the sweep, and what was cancelled goes on with nothing', async () => {
@@ -105,7 +115,9 @@ test('a worker that died is taken up by the sweep, and what was cancelled goes o
   // Started, and nobody was reached.
   await world.runs.moveBulk({ ...stored, version: 2, state: 'running' }, new Date(0).toISOString())
   await at.kill()
-  await expect.poll(async () => (await shown(bulk.bulk_id)).bulk, { timeout: 20_000 }).toMatchObject({ state: 'done', done: 2 })
+  await expect
+    .poll(async () => (await shown(bulk.bulk_id)).bulk, { timeout: 20_000 })
+    .toMatchObject({ state: 'done', done: 2 })
   const next = await plan({ action: 'stop', q: 'label:team' })
   expect((await change(next.bulk.bulk_id, 'cancel')).json.bulk).toMatchObject({ state: 'cancelled', looked: 0 })
   expect((await change(next.bulk.bulk_id, 'start')).json.code).toBe('bulk_cancelled')
@@ -118,6 +130,8 @@ test('what cannot be planned says what is missing', async () => {
   expect(await refused({ action: 'stop', q: ' ' })).toMatchObject({ errors: [{ path: 'q' }] })
   expect(await refused({ action: 'label', q: 'x' })).toMatchObject({ errors: [{ path: 'labels' }] })
   expect(await refused({ action: 'stop', q: 'stat:x' })).toMatchObject({ code: 'bad_run_search' })
-  expect((await route('get-bulk', 'GET', { path: { bulk_id: `bulk_${'0'.repeat(25)}` } })).json.code).toBe('unknown_bulk')
+  expect((await route('get-bulk', 'GET', { path: { bulk_id: `bulk_${'0'.repeat(25)}` } })).json.code).toBe(
+    'unknown_bulk',
+  )
   expect((await route('list-bulks', 'GET')).json).toEqual({ bulks: [], next_cursor: null })
 })

@@ -211,7 +211,9 @@ describe('a copy of a stage', () => {
     const { refused } = await importStage(targetOf(urlOf(to)), folder, quiet)
     expect(refused).toEqual([expect.objectContaining({ id: plain, code: 'run_erased' })])
     expect((await ask(urlOf(to), run)).status).toBe(410)
-    expect((await ask(urlOf(to), `${run}/erasure`)).json).toMatchObject({ erasure: { step: 'bodies', brought_back: 1 } })
+    expect((await ask(urlOf(to), `${run}/erasure`)).json).toMatchObject({
+      erasure: { step: 'bodies', brought_back: 1 },
+    })
     // What the copy brought is looked at an hour later; here now.
     const goOn = async () => {
       await to.place.invoke('keep-or-erase', { tenant: 'main', run_id: plain })

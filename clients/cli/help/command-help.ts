@@ -269,7 +269,11 @@ const RUN_HELP: Readonly<Record<string, CommandHelp>> = {
     prints: 'a line a value, most runs first: how many, their tokens and what they cost; how many runs these are of.',
     json: 'GET /api/dag/count, all pages added: {counts: [{value, day?, runs, tokens, usd}], counted, damaged}.',
     exits: { 2: 'the search, or the field, cannot be read.' },
-    examples: ['run count --by label.team', 'run count state:failed time:30d --by code', 'run count --by state --over day'],
+    examples: [
+      'run count --by label.team',
+      'run count state:failed time:30d --by code',
+      'run count --by state --over day',
+    ],
   },
   'view list': {
     prints: 'a line a view: its name, its search, who wrote it last.',
@@ -297,7 +301,10 @@ const RUN_HELP: Readonly<Record<string, CommandHelp>> = {
     prints: PLANNED,
     json: BULK_JSON,
     exits: BULK_REFUSED,
-    examples: ['run bulk stop "state:running label:team=growth" --why "Wrong import"', 'run bulk stop dag:import* --plan'],
+    examples: [
+      'run bulk stop "state:running label:team=growth" --why "Wrong import"',
+      'run bulk stop dag:import* --plan',
+    ],
   },
   'run bulk retry': {
     prints: `${PLANNED} Each is retried as \`run retry\` without options does.`,

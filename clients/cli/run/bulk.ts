@@ -165,7 +165,9 @@ function progressWords({ bulk_id, action, state, count: all, looked, done, refus
   const who = cancelled === undefined ? '' : ` by ${cancelled.by}`
   const left = all - looked
   const rest = left === 0 ? '' : `, ${left} left`
-  return oneLine(`${bulk_id}: ${action}, ${state}${who}: ${done} of ${count(all, 'run')} done, ${refused} refused${rest}.`)
+  return oneLine(
+    `${bulk_id}: ${action}, ${state}${who}: ${done} of ${count(all, 'run')} done, ${refused} refused${rest}.`,
+  )
 }
 
 async function show(session: Session, bulk_id: string, { url, json }: TargetOptions): Promise<void> {

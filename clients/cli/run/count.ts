@@ -38,7 +38,12 @@ async function countRuns(session: Session, query: string, { url, json, by, over,
   let runs = 0
   let damaged = 0
   for (let cursor: string | null | undefined; cursor !== null; ) {
-    const page = await readPage(target, { q, by, ...(over !== undefined && { over }), ...(cursor !== undefined && { cursor }) })
+    const page = await readPage(target, {
+      q,
+      by,
+      ...(over !== undefined && { over }),
+      ...(cursor !== undefined && { cursor }),
+    })
     for (const { value, day, runs: some, tokens, usd } of page.counts) {
       const named = { ...(value !== null && { value }), ...(day !== undefined && { day }) }
       parts.push({ ...named, runs: some, tokens, usd_micros: Math.round(usd * 1_000_000) })
@@ -56,7 +61,10 @@ async function countRuns(session: Session, query: string, { url, json, by, over,
     const cost = `${tokens} tokens, ${usdWords(usd_micros / 1_000_000)}`
     session.say(oneLine(`${day === undefined ? '' : `${day}  `}${value ?? '(none)'}  ${counted(some, 'run')}, ${cost}`))
   }
-  const unread = damaged === 0 ? '' : ` ${counted(damaged, 'run')} could not be read and ${damaged === 1 ? 'is' : 'are'} in no count.`
+  const unread =
+    damaged === 0
+      ? ''
+      : ` ${counted(damaged, 'run')} could not be read and ${damaged === 1 ? 'is' : 'are'} in no count.`
   session.say(`${counted(runs, 'run')} in all. Costs are as far as prices are known.${unread}`)
 }
 

@@ -51,7 +51,8 @@ export function addErase(parent: Command, session: Session, hidden?: CommandOpti
     .action((runId: string, options: HoldOptions) => hold(session, runId, options))
 }
 
-export const GOES = 'inputs, prompts, answers, outputs, artifacts, recordings, events, what people said, and the runs below it'
+export const GOES =
+  'inputs, prompts, answers, outputs, artifacts, recordings, events, what people said, and the runs below it'
 export const STAYS = 'ids, times, hashes, who erased it and why'
 
 async function erase(session: Session, runId: string, { url, json, why, whenEnded, yes }: EraseOptions): Promise<void> {

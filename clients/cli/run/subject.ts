@@ -93,7 +93,9 @@ async function erase(session: Session, id: string, options: SubjectOptions): Pro
   if (json === true) session.say(jsonText({ found: runs.length, runs: asked }, 2))
   const refused = asked.filter(({ is }) => is === 'refused').length
   if (json !== true && runs.length > 0)
-    session.say(`${runs.length - refused} of ${count(runs.length, 'run')} on the way; the same command goes on with the rest.`)
+    session.say(
+      `${runs.length - refused} of ${count(runs.length, 'run')} on the way; the same command goes on with the rest.`,
+    )
   if (refused > 0) process.exitCode = 1
 }
 

@@ -41,8 +41,7 @@ function checksOf(db: DatabaseSync): Pick<Bulks, 'bulkCheck' | 'moveBulkCheck'> 
   const look = db.prepare('UPDATE bulks SET check_at = ? WHERE tenant = ? AND bulk_id = ? AND check_at = ?')
   return {
     bulkCheck: async ({ tenant, bulk_id }) => check.one(tenant, bulk_id)?.check_at ?? undefined,
-    moveBulkCheck: ({ tenant, bulk_id }, was, to) =>
-      commitTogether(db, () => void look.run(to, tenant, bulk_id, was)),
+    moveBulkCheck: ({ tenant, bulk_id }, was, to) => commitTogether(db, () => void look.run(to, tenant, bulk_id, was)),
   }
 }
 
@@ -70,13 +69,11 @@ function listsOf(db: DatabaseSync): Pick<Bulks, 'bulks' | 'bulkRuns' | 'putBulkO
       return newest.all(tenant, before ?? null, limit).map(({ body }): Bulk => JSON.parse(body))
     },
     bulkRuns: async ({ tenant, bulk_id }, from, limit) =>
-      runs
-        .all(tenant, bulk_id, from, limit)
-        .map(({ n, of_run, outcome }) => ({
-          n,
-          run_id: of_run,
-          ...(outcome === null ? {} : { outcome: JSON.parse(outcome) }),
-        })),
+      runs.all(tenant, bulk_id, from, limit).map(({ n, of_run, outcome }) => ({
+        n,
+        run_id: of_run,
+        ...(outcome === null ? {} : { outcome: JSON.parse(outcome) }),
+      })),
     putBulkOutcome: ({ tenant, bulk_id }, n, outcome) =>
       commitTogether(db, () => void put.run(JSON.stringify(outcome), tenant, bulk_id, n)),
   }

@@ -51,9 +51,15 @@ test('what a search finds is counted by any of its fields, and over days', async
   expect(over.counted).toBe(3)
   for (const by of ['dag', 'starter', 'code', 'role', 'day']) {
     const { counts: all } = await counts({ q: 'dag:report', by })
-    expect(all.reduce((sum: number, { runs }: { runs: number }) => sum + runs, 0), by).toBe(3)
+    expect(
+      all.reduce((sum: number, { runs }: { runs: number }) => sum + runs, 0),
+      by,
+    ).toBe(3)
   }
-  expect(await counts({ by: 'stat' })).toMatchObject({ code: 'bad_count_field', detail: expect.stringContaining('"state"') })
+  expect(await counts({ by: 'stat' })).toMatchObject({
+    code: 'bad_count_field',
+    detail: expect.stringContaining('"state"'),
+  })
 })
 
 test('a search is given a name, changed, renamed and taken away', async () => {
