@@ -1,5 +1,5 @@
 import { taskSettingsIssues } from '../document/task-gates.ts'
-import { egressIssues } from '../egress/named-hosts.ts'
+import { egressIssues } from './named-hosts.ts'
 import { Fault, type Issue } from '../errors.ts'
 import type { ProjectGates } from '../gates/project-gates.ts'
 import { priceIssues } from '../providers/model-prices.ts'

@@ -144,7 +144,7 @@ const ALL = 'everything goes, with every run, approval, artifact and the knowled
 const ANCHORED =
   'The anchors stay, with their stack SluiceAnchors: S3 deletes none before its lock is over (docs/deploy.md, "Anchors").'
 const DROPPED =
-  'The bucket people drop things into stays, with its stack SluiceDrops: what lies there is of whoever dropped it (docs/deploy.md, "What is left over").'
+  'The bucket people drop things into stays, with its stack SluiceDrops: what lies there is of whoever dropped it (docs/deploy.md).'
 const LEFT =
   "Left over: machines of inline documents (sluice-STAGE-x-..), the access logs' bucket, API Gateway's log role."
 const AGAIN = '`sluice deploy` puts it up again over the same data.'

@@ -20,7 +20,7 @@ interface SubjectOptions extends TargetOptions {
 
 /** `sluice subject`: the runs that hold somebody's data, found by the search and erased one by one (docs/operate.md). */
 export function addSubject(parent: Command, session: Session): void {
-  const subject = parent.command('subject').description('runs that hold the data of one subject')
+  const subject = parent.command('subject').description('runs that hold the data of one subject: find them, erase them')
   withReadingOptions(subject.command('show').description('the runs that hold data of a subject, newest first'))
     .argument('<id>', 'as the document or the start named it')
     .action((id: string, options: TargetOptions) => show(session, id, options))

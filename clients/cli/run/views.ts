@@ -17,17 +17,17 @@ export function addView(parent: Command, session: Session): void {
     list(session, options),
   )
   withTargetOptions(view.command('save').description('give a search a name, or another search to a name'))
-    .argument('<name>')
+    .argument('<name>', 'what you call it')
     .argument('<query...>', 'as sluice run search takes it')
     .action((name: string, query: readonly string[], options: TargetOptions) =>
       put(session, name, { q: query.join(' ') }, options),
     )
   withTargetOptions(view.command('rename').description('give a search another name'))
-    .argument('<name>')
-    .argument('<new-name>')
+    .argument('<name>', 'as `view list` shows it')
+    .argument('<new-name>', 'what you call it from now on')
     .action((name: string, to: string, options: TargetOptions) => put(session, name, { name: to }, options))
   withTargetOptions(view.command('delete').description('take the name of a search away: no run changes'))
-    .argument('<name>')
+    .argument('<name>', 'as `view list` shows it')
     .action((name: string, options: TargetOptions) => remove(session, name, options))
 }
 
