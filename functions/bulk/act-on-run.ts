@@ -33,10 +33,10 @@ export async function actOnRun(world: World, bulk: Bulk, run_id: string): Promis
 const AGAIN: ReadonlySet<Fault['name']> = new Set(['Unavailable', 'Bug'])
 
 /** Of a token that was revoked, or has expired, nothing more is done. */
-async function requireValidToken({ tokens, clock }: World, { by, bulk_id }: Bulk): Promise<void> {
+async function requireValidToken(world: World, { by, bulk_id }: Bulk): Promise<void> {
   if (by.kind !== 'token') return
-  const token = await tokens.get(by.id)
-  if (token !== undefined && token.revoked === undefined && Date.parse(token.expires_at) > clock.now()) return
+  const token = await world.tokens.get(by.id)
+  if (token !== undefined && token.revoked === undefined && Date.parse(token.expires_at) > world.clock.now()) return
   const message = `Cannot go on with bulk "${bulk_id}": the token that started it is not valid any more.`
   throw new Fault('Rejected', 'token_not_valid', message)
 }

@@ -384,6 +384,7 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     'runs.count',
     'runs.stored',
     'runs.get',
+    'runs.query',
     'runs.put',
     'runs.update',
     'objects.get',
