@@ -67,16 +67,15 @@ async function note(
 ): Promise<void> {
   for (let moves = 0; moves < MOST_MOVES; moves += 1) {
     const mark = await runs.mark(run)
-    const { untold: all = [], not_told = [], ...erasure } = mark?.erasure ?? {}
-    if (mark?.erasure === undefined || !all.includes(name)) return
-    const untold = again === undefined ? all.filter((one) => one !== name) : all
-    const to = {
-      ...(erasure as Erasure),
-      version: mark.erasure.version + 1,
-      ...(untold.length > 0 && { untold }),
-      ...((isGivenUp || not_told.length > 0) && { not_told: isGivenUp ? [...not_told, name] : not_told }),
-    }
-    const next = again ?? mark.check_at
-    if (await runs.moveErasure(run, to, untold.length === 0 ? undefined : next)) return
+    if (mark?.erasure?.untold?.includes(name) !== true) return
+    const to = again === undefined ? withoutUntold(mark.erasure, name, isGivenUp) : mark.erasure
+    const next = to.untold === undefined ? undefined : (again ?? mark.check_at)
+    if (await runs.moveErasure(run, { ...to, version: mark.erasure.version + 1 }, next)) return
   }
+}
+
+function withoutUntold({ untold = [], not_told = [], ...erasure }: Erasure, name: string, isGivenUp: boolean): Erasure {
+  const left = untold.filter((one) => one !== name)
+  const never = isGivenUp ? [...not_told, name] : not_told
+  return { ...erasure, ...(left.length > 0 && { untold: left }), ...(never.length > 0 && { not_told: never }) }
 }

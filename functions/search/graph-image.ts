@@ -31,7 +31,7 @@ export function storedGraph(db: DatabaseSync): LoadedGraph | undefined {
 type Words = Pick<LoadedGraph, 'predicates' | 'predicateWords' | 'typeNames'>
 
 /** In one transaction, and none is under way. */
-export function storeGraph(db: DatabaseSync, graph: LoadedGraph): void {
+function storeGraph(db: DatabaseSync, graph: LoadedGraph): void {
   const { nodes, types, adjacency, predicates, predicateWords, typeNames } = graph
   const { offsets, targets, kinds, own } = adjacency
   const words: Words = { predicates, predicateWords, typeNames }

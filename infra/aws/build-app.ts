@@ -112,22 +112,10 @@ export function buildApp({ app, deploy, settings, dags, steps = [], calls = [], 
   const ofApi = { ...stack('api'), names, chosen, built, waf: deploy.waf, door: deploy, suppressTemplateIndentation }
   const api = new ApiStack(app, 'SluiceApi', ofApi)
   tellOfMachines(machines, { settings, steps, calls, rights, containers })
-  machines.addStackDependency(data, 'its functions name the table and the bucket')
-  for (const one of tasks) machines.addStackDependency(one, 'its machines hand over their roles')
-  for (const one of projects) {
-    one.addStackDependency(data, 'its functions name the bucket')
-    machines.addStackDependency(one, 'open-step invokes its functions')
-  }
-  for (const one of drops) machines.addStackDependency(one, 'take-object names its bucket')
-  for (const one of anchors) machines.addStackDependency(one, 'write-anchor names its bucket')
-  operations.addStackDependency(data, 'its functions name the table and the bucket')
-  for (const one of anchors) operations.addStackDependency(one, 'its functions may name its bucket')
-  api.addStackDependency(machines, 'a route names start-run')
-  api.addStackDependency(operations, 'routes name its functions')
+  orderStacks({ data, anchors, drops, projects, tasks, machines, documents, operations, api })
   const { release } = machines
   new Alarms(api, 'Alarms', { names, chosen, api: api.api, dags: all, email: deploy.alarm_email, release })
   new Dashboard(api, 'Dashboard', { names, apiName: names.whole })
-  for (const one of documents) one.addStackDependency(machines, 'its machines name a role, functions and a log group')
   for (const one of [machines, ...documents]) pinStackCount(one, spread)
   if (chosen.key !== undefined)
     encryptWithKey(chosen.key, [data, ...drops, ...projects, ...tasks, machines, operations, api])
@@ -146,6 +134,35 @@ export function buildApp({ app, deploy, settings, dags, steps = [], calls = [], 
   acknowledgeSteps(projects, steps)
   acknowledgeCalls(machines, tasks, wideFindings(rights), containers)
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))
+}
+
+interface Stacks {
+  readonly data: DataStack
+  readonly anchors: readonly AnchorsStack[]
+  readonly drops: readonly DropsStack[]
+  readonly projects: readonly StepsStack[]
+  readonly tasks: readonly ContainersStack[]
+  readonly machines: MachinesStack
+  readonly documents: readonly DocumentsStack[]
+  readonly operations: OperationsStack
+  readonly api: ApiStack
+}
+
+/** Which has to be there before which. */
+function orderStacks({ data, anchors, drops, projects, tasks, machines, documents, operations, api }: Stacks): void {
+  machines.addStackDependency(data, 'its functions name the table and the bucket')
+  for (const one of tasks) machines.addStackDependency(one, 'its machines hand over their roles')
+  for (const one of projects) {
+    one.addStackDependency(data, 'its functions name the bucket')
+    machines.addStackDependency(one, 'open-step invokes its functions')
+  }
+  for (const one of drops) machines.addStackDependency(one, 'take-object names its bucket')
+  for (const one of anchors) machines.addStackDependency(one, 'write-anchor names its bucket')
+  operations.addStackDependency(data, 'its functions name the table and the bucket')
+  for (const one of anchors) operations.addStackDependency(one, 'its functions may name its bucket')
+  api.addStackDependency(machines, 'a route names start-run')
+  api.addStackDependency(operations, 'routes name its functions')
+  for (const one of documents) one.addStackDependency(machines, 'its machines name a role, functions and a log group')
 }
 
 /** What `sluice deploy` says of a step before it asks. */

@@ -1,4 +1,4 @@
-import { constants, type Stats } from 'node:fs'
+import { constants, type Dirent, type Stats } from 'node:fs'
 import { lstat, open, readdir, realpath } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
@@ -94,34 +94,48 @@ export function createDropWatch({ world, db, take, clock, log }: WatchParts): ()
   /** Since when a file has been as it is, by trigger and key. */
   const still = new Map<string, Found & { readonly since: number }>()
   const told = new Set<string>()
+  const tellOfTooMany = (document: string, trigger: string): void => {
+    if (told.has(trigger)) return
+    told.add(trigger)
+    log.error('too many dropped files', { document, trigger, most: MOST_FILES })
+  }
+  /** Since when it has been as it is, if that is long enough: else it may still be written. */
+  const wholeSince = (place: string, file: Found, now: number): number | undefined => {
+    const last = still.get(place)
+    if (last?.version !== file.version) {
+      still.set(place, { ...file, since: now })
+      return undefined
+    }
+    return now - last.since < STILL_MS ? undefined : last.since
+  }
   const lookFor = async (document: string, trigger: ObjectTrigger): Promise<void> => {
     const { name } = trigger
     const files = await listFiles(folder, trigger)
-    if (files.length >= MOST_FILES && !told.has(name)) {
-      told.add(name)
-      log.error('too many dropped files', { document, trigger: name, most: MOST_FILES })
-    }
+    if (files.length >= MOST_FILES) tellOfTooMany(document, name)
     if (!seen.isWatched(document, trigger)) return seen.begin(document, trigger, files)
     const before = seen.versions(document, name)
+    await takeWhole(
+      document,
+      name,
+      files.filter(({ key, version }) => before.get(key) !== version),
+    )
+    const there = new Set(files.map(({ key }) => key))
+    for (const key of before.keys()) if (!there.has(key)) seen.forget(document, name, key)
+  }
+  const takeWhole = async (document: string, name: string, files: readonly Found[]): Promise<void> => {
     const now = clock.now()
     let left = PER_LOOK
     for (const file of files) {
-      if (before.get(file.key) === file.version || left === 0) continue
+      if (left === 0) return
       const place = canonicalJson([document, name, file.key])
-      const last = still.get(place)
-      if (last?.version !== file.version) {
-        still.set(place, { ...file, since: now })
-        continue
-      }
-      if (now - last.since < STILL_MS) continue
+      const since = wholeSince(place, file, now)
+      if (since === undefined) continue
       left -= 1
-      const at = new Date(last.since).toISOString()
+      const at = new Date(since).toISOString()
       await take({ document, trigger: name, object: { ...file, at } })
       seen.note(document, name, file)
       still.delete(place)
     }
-    const there = new Set(files.map(({ key }) => key))
-    for (const key of before.keys()) if (!there.has(key)) seen.forget(document, name, key)
   }
   return async () => {
     const { watched, unread } = await watchedIn(world)
@@ -222,25 +236,35 @@ function openSeen(db: DatabaseSync) {
 
 /** Oldest first. Names that begin with a dot are of nobody's who drops; nor are links, whose files may be anywhere. */
 async function listFiles(folder: string, trigger: ObjectTrigger): Promise<readonly Found[]> {
-  const { prefix } = trigger.object
   const found: (Found & { readonly mtimeMs: number })[] = []
+  const take = async (key: string): Promise<void> => {
+    const stats = await lstat(join(folder, key)).catch(absent)
+    if ('isFile' in stats && stats.isFile()) found.push({ key, version: versionOf(stats), mtimeMs: stats.mtimeMs })
+  }
   const walk = async (below: string): Promise<void> => {
     const entries = await readdir(join(folder, below), { withFileTypes: true }).catch(absent)
     for (const entry of entries) {
       if (found.length >= MOST_FILES) return
-      if (entry.name.startsWith('.') || entry.name.includes('\\')) continue
-      const key = `${below}${entry.name}`
-      const isOnTheWay = prefix.startsWith(`${key}/`) || `${key}/`.startsWith(prefix)
-      if (entry.isDirectory() && isOnTheWay) await walk(`${key}/`)
-      if (!entry.isFile() || !isOfTrigger(trigger, key)) continue
-      const stats = await lstat(join(folder, key)).catch(absent)
-      if ('isFile' in stats && stats.isFile()) found.push({ key, version: versionOf(stats), mtimeMs: stats.mtimeMs })
+      if (!isOfNobody(entry.name)) await visit(entry, `${below}${entry.name}`)
     }
+  }
+  const visit = async (entry: Dirent, key: string): Promise<void> => {
+    if (entry.isDirectory() && mayHold(trigger, `${key}/`)) await walk(`${key}/`)
+    if (entry.isFile() && isOfTrigger(trigger, key)) await take(key)
   }
   await walk('')
   return found
     .toSorted((a, b) => a.mtimeMs - b.mtimeMs || (a.key < b.key ? -1 : 1))
     .map(({ key, version }) => ({ key, version }))
+}
+
+function isOfNobody(name: string): boolean {
+  return name.startsWith('.') || name.includes('\\')
+}
+
+/** Whether keys of the trigger may lie below a folder, named with its slash. */
+function mayHold({ object: { prefix } }: ObjectTrigger, below: string): boolean {
+  return prefix.startsWith(below) || below.startsWith(prefix)
 }
 
 /** Removed meanwhile, or not made yet. */

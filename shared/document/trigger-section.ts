@@ -88,7 +88,7 @@ function readTrigger(reading: Reading, given: Json, path: Path): Trigger | undef
   if (name === undefined && !hasKey(given, 'name')) missing(reading, path, 'name', 'Add name: nightly.')
   const kind = kindOf(reading, given, path)
   const inputs = readInputs(reading, section.inputs, [...path, 'inputs'])
-  const own = kind === undefined ? undefined : readKind(reading, kind, section[kind] ?? null, [...path, kind])
+  const own = kind === undefined ? undefined : READERS[kind](reading, section[kind] ?? null, [...path, kind])
   if (own === undefined || name === undefined) return undefined
   const first = priority === undefined ? {} : { priority }
   const trigger = { name, inputs, ...first, ...readPace(reading, own.kind, section, path), ...own }
@@ -179,25 +179,27 @@ function kindOf({ problems }: Reading, given: Json, path: Path): Kind | undefine
 type Own<T extends Trigger> = Omit<T, 'name' | 'inputs'>
 type Read = Own<ScheduleTrigger> | Own<WebhookTrigger> | Own<EventTrigger> | Own<RunTrigger> | Own<ObjectTrigger>
 
-function readKind(reading: Reading, kind: Kind, given: Json, path: Path): Read | undefined {
-  if (kind === 'schedule') {
+const READERS: Readonly<Record<Kind, (reading: Reading, given: Json, path: Path) => Read | undefined>> = {
+  schedule(reading, given, path) {
     const schedule = readSchedule(reading, given, path)
-    return schedule === undefined ? undefined : { kind, schedule }
-  }
-  if (kind === 'webhook') {
+    return schedule && { kind: 'schedule', schedule }
+  },
+  webhook(reading, given, path) {
     const webhook = readWebhook(reading, given, path)
-    return webhook === undefined ? undefined : { kind, webhook }
-  }
-  if (kind === 'run') {
+    return webhook && { kind: 'webhook', webhook }
+  },
+  event(reading, given, path) {
+    const event = readEvent(reading, given, path)
+    return event && { kind: 'event', event }
+  },
+  run(reading, given, path) {
     const run = readRun(reading, given, path)
-    return run === undefined ? undefined : { kind, run }
-  }
-  if (kind === 'object') {
+    return run && { kind: 'run', run }
+  },
+  object(reading, given, path) {
     const object = readObject(reading, given, path)
-    return object === undefined ? undefined : { kind, object }
-  }
-  const event = readEvent(reading, given, path)
-  return event === undefined ? undefined : { kind, event }
+    return object && { kind: 'object', object }
+  },
 }
 
 function readSchedule(reading: Reading, given: Json, path: Path): Schedule | undefined {

@@ -8,10 +8,7 @@ export const SUBJECT_LIMITS = { subjects: 10, characters: 256, depth: 8 } as con
 const SUBJECT_RULE = `a subject is a text of 1 to ${SUBJECT_LIMITS.characters} characters on one line, without a space at its ends`
 const SUBJECT = /^[^\p{C}\p{Z}](?:[^\p{C}\p{Zl}\p{Zp}]*[^\p{C}\p{Z}])?$/u
 
-export const SubjectSchema = z
-  .string(SUBJECT_RULE)
-  .max(SUBJECT_LIMITS.characters, SUBJECT_RULE)
-  .regex(SUBJECT, SUBJECT_RULE)
+const SubjectSchema = z.string(SUBJECT_RULE).max(SUBJECT_LIMITS.characters, SUBJECT_RULE).regex(SUBJECT, SUBJECT_RULE)
 
 /** One, or several. */
 export const SubjectsSchema = z.union(

@@ -1,6 +1,6 @@
+import { egressProblem } from '../egress/settings.ts'
 import type { Issue } from '../errors.ts'
 import type { Settings } from './settings.ts'
-import { egressProblem } from '../egress/settings.ts'
 
 /** What settings have this product ask over HTTP, by where they name it. Calls of AWS's own client are none of them. */
 function namedUrls(settings: Omit<Settings, 'egress'>): readonly (readonly [path: string, url: string | undefined])[] {

@@ -1,5 +1,4 @@
 import { taskSettingsIssues } from '../document/task-gates.ts'
-import { egressIssues } from './named-hosts.ts'
 import { Fault, type Issue } from '../errors.ts'
 import type { ProjectGates } from '../gates/project-gates.ts'
 import { priceIssues } from '../providers/model-prices.ts'
@@ -10,6 +9,7 @@ import { lineFinder, locate, type Source } from '../text/source-position.ts'
 import { didYouMean, listed, suggest } from '../text/wording.ts'
 import { readYaml } from '../text/yaml.ts'
 import { MOST_ENDPOINTS } from '../webhooks/settings.ts'
+import { egressIssues } from './named-hosts.ts'
 import { FileSettingsSchema, type Settings, SettingsSchema } from './settings.ts'
 
 /**

@@ -169,7 +169,7 @@ test('what is dropped: a bucket of its own, a rule a document for its keys, a fu
     },
     Targets: [{ RetryPolicy: { MaximumRetryAttempts: 10 } }],
   })
-  const [target] = rule?.properties.Targets as readonly { readonly Arn: string }[]
+  const [target] = (rule?.properties.Targets ?? []) as readonly { readonly Arn: string }[]
   expect(target?.Arn).toMatch(/:sluice-dev-take-object$/)
   const [told] = place.templates
     .all('AWS::S3::Bucket')

@@ -93,23 +93,31 @@ interface Answer {
   readonly body?: string | Buffer
 }
 
-function answer({ method, key, versions, sent, named, listed, sum }: Asked): Answer {
+function answer(asked: Asked): Answer {
+  const { method, versions, listed } = asked
   if (listed !== undefined) return listing(versions, listed)
-  const newest = versions.findLast((version) => version.key === key)
-  if (method === 'PUT') {
-    if (sum !== undefined && sum !== createHash('sha256').update(sent).digest('base64'))
-      return refusal(400, 'BadDigest')
-    const id = randomUUID()
-    versions.push({ key, id, at: new Date(), body: sent })
-    return { headers: { 'x-amz-version-id': id } }
-  }
-  if (method === 'DELETE') {
-    const at = versions.findIndex((version) => version.key === key && version.id === named)
-    if (named === undefined) versions.push({ key, id: randomUUID(), at: new Date() })
-    else if (at >= 0) versions.splice(at, 1)
-    return { status: 204 }
-  }
-  const wanted = named === undefined ? newest : versions.find((version) => version.key === key && version.id === named)
+  if (method === 'PUT') return put(asked)
+  return method === 'DELETE' ? remove(asked) : get(asked)
+}
+
+function put({ key, versions, sent, sum }: Asked): Answer {
+  if (sum !== undefined && sum !== createHash('sha256').update(sent).digest('base64')) return refusal(400, 'BadDigest')
+  const id = randomUUID()
+  versions.push({ key, id, at: new Date(), body: sent })
+  return { headers: { 'x-amz-version-id': id } }
+}
+
+/** Of a version the version; without one, a mark of deletion is put on top. */
+function remove({ key, versions, named }: Asked): Answer {
+  const at = versions.findIndex((version) => version.key === key && version.id === named)
+  if (named === undefined) versions.push({ key, id: randomUUID(), at: new Date() })
+  else if (at >= 0) versions.splice(at, 1)
+  return { status: 204 }
+}
+
+/** The version that is named, else the newest. */
+function get({ key, versions, named }: Asked): Answer {
+  const wanted = versions.findLast((version) => version.key === key && (named === undefined || version.id === named))
   if (wanted?.body === undefined) return refusal(404, named === undefined ? 'NoSuchKey' : 'NoSuchVersion')
   const { at, body } = wanted
   return { headers: { 'last-modified': at.toUTCString(), 'content-length': String(body.length) }, body }

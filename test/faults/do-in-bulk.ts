@@ -127,8 +127,8 @@ function checkRun(wrong: (words: string) => void, run_id: string, times: number,
     return
   }
   const { outcome } = one
-  if (outcome === undefined) return wrong(`${run_id} has no outcome`)
-  if (outcome.refused === undefined && times !== 1) wrong(`it was done to ${run_id} ${times} times`)
+  if (outcome === undefined) wrong(`${run_id} has no outcome`)
+  else if (outcome.refused === undefined && times !== 1) wrong(`it was done to ${run_id} ${times} times`)
 }
 
 /** As what it leaves says. */

@@ -82,11 +82,7 @@ export function startErasures(system: System, seed: number): Erasures {
     async areOver() {
       if (left > 0) return false
       const open: string[] = []
-      for (const { key } of all) {
-        const { step, untold = [] } = (key && (await raw.mark(key))?.erasure) ?? {}
-        if (step !== undefined && step !== 'erased') open.push(`${key?.run_id} is at ${step}`)
-        if (untold.length > 0) open.push(`${untold.join(', ')} is not told of ${key?.run_id}`)
-      }
+      for (const { key } of all) if (key !== undefined) open.push(...stillToDo(key, await raw.mark(key)))
       if (open.length > 0 && sim.scheduler.now() > sim.calm_at + LATE_MS)
         sim.violate('erasure', `left half done: ${open.join(', ')}`)
       return open.length === 0
@@ -102,6 +98,15 @@ export function startErasures(system: System, seed: number): Erasures {
       checkUnread(system, all, marks, texts)
     },
   }
+}
+
+/** Of an erasure that was asked for; else nothing. */
+function stillToDo({ run_id }: RunKey, mark: RunMark | undefined): readonly string[] {
+  const { step = 'erased', untold = [] } = mark?.erasure ?? {}
+  return [
+    ...(step === 'erased' ? [] : [`${run_id} is at ${step}`]),
+    ...(untold.length === 0 ? [] : [`${untold.join(', ')} is not told of ${run_id}`]),
+  ]
 }
 
 const ACTS = [

@@ -178,15 +178,8 @@ function looksOf(week: Week): readonly number[] {
 
 /** Times of which there is a firing with its run, each as often as there is one, and how many were counted as missed. */
 async function foundOf(system: System, key: TriggerKey): Promise<Expected> {
-  const firings: Firing[] = []
-  let after: string | undefined
-  do {
-    const page = await system.triggers.firings(key, { limit: 100, after })
-    firings.push(...page.firings)
-    after = page.next
-  } while (after !== undefined)
   const times: number[] = []
-  for (const { id, at, state, run_id } of firings) {
+  for (const { id, at, state, run_id } of await firingsOf(system, key)) {
     const isThere = (await system.raw.head({ tenant: 'main', run_id }, [])) !== undefined
     const isOwn = id === idOfTime(at) && run_id === runIdOfFiring(key, id)
     if (isThere && isOwn && state === 'started') times.push(Date.parse(at))
@@ -195,9 +188,25 @@ async function foundOf(system: System, key: TriggerKey): Promise<Expected> {
       system.sim.violate('firing', `firing ${id} of ${key.trigger} is ${state}, its run is ${there}`)
     }
   }
-  let runs = 0
-  for (const run of system.runs.values())
-    if ((await system.raw.meta(run))?.starter === `trigger:${key.trigger}`) runs += 1
+  const runs = await countStarted(system, key)
   if (runs !== times.length) system.sim.violate('firing', `${runs} runs of ${times.length} firings of ${key.trigger}`)
   return { times: times.toSorted((a, b) => a - b), missed: (await system.triggers.state(key))?.missed?.count ?? 0 }
+}
+
+async function firingsOf({ triggers }: System, key: TriggerKey): Promise<readonly Firing[]> {
+  const firings: Firing[] = []
+  let after: string | undefined
+  do {
+    const page = await triggers.firings(key, { limit: 100, after })
+    firings.push(...page.firings)
+    after = page.next
+  } while (after !== undefined)
+  return firings
+}
+
+/** Runs that say the trigger started them. */
+async function countStarted({ runs, raw }: System, { trigger }: TriggerKey): Promise<number> {
+  let started = 0
+  for (const run of runs.values()) if ((await raw.meta(run))?.starter === `trigger:${trigger}`) started += 1
+  return started
 }

@@ -82,25 +82,13 @@ const ACTS: readonly Act[] = [
 ]
 
 async function doIt(session: Session, action: BulkAction, q: string, options: BulkOptions): Promise<void> {
-  const { url, json, why, set = [], remove = [], plan, yes } = options
-  if (action === 'label' && set.length + remove.length === 0) {
-    const detail = 'Cannot label: neither --set nor --remove is given. Give --set KEY=VALUE, as --set team=growth.'
-    throw new Refused({ code: 'no_labels', detail }, { exitCode: 2 })
-  }
-  const labels = {
-    ...(set.length > 0 && { set: readLabelPairs(set) }),
-    ...(remove.length > 0 && { remove: [...remove] }),
-  }
+  const { url, json, why, plan, yes } = options
+  const labels = action === 'label' ? labelChange(options) : undefined
   const target = chooseTarget(session, url)
-  const body = { action, q, ...(why !== undefined && { reason: why }), ...(action === 'label' && { labels }) }
+  const body = { action, q, ...(why !== undefined && { reason: why }), ...(labels !== undefined && { labels }) }
   const planned = await callApi(target, PlanSchema, (api) => api.POST('/api/dag/bulk', { body }))
-  const { bulk, first } = planned
-  if (json !== true) {
-    for (const run of first)
-      session.say(oneLine(`${run.run_id}  ${run.state}  ${run.dag_name}  ${run.created_at}  ${run.starter}`))
-    if (bulk.count > first.length) session.say(`and ${count(bulk.count - first.length, 'run')} more`)
-    session.say(planWords(bulk))
-  }
+  const { bulk } = planned
+  if (json !== true) sayPlan(session, planned)
   if (plan === true || bulk.count === 0) {
     if (json === true) session.say(jsonText(planned, 2))
     else if (bulk.count > 0)
@@ -116,11 +104,27 @@ async function doIt(session: Session, action: BulkAction, q: string, options: Bu
   await change(session, bulk.bulk_id, 'start', options)
 }
 
+function labelChange({ set = [], remove = [] }: BulkOptions) {
+  if (set.length + remove.length === 0) {
+    const detail = 'Cannot label: neither --set nor --remove is given. Give --set KEY=VALUE, as --set team=growth.'
+    throw new Refused({ code: 'no_labels', detail }, { exitCode: 2 })
+  }
+  return { ...(set.length > 0 && { set: readLabelPairs(set) }), ...(remove.length > 0 && { remove: [...remove] }) }
+}
+
 const VERBS: Readonly<Record<BulkAction, string>> = {
   stop: 'Stop',
   retry: 'Retry',
   erase: 'Erase for good',
   label: 'Change the labels of',
+}
+
+/** The newest of the runs it would be done to, and how many there are. */
+function sayPlan(session: Session, { bulk, first }: z.infer<typeof PlanSchema>): void {
+  for (const run of first)
+    session.say(oneLine(`${run.run_id}  ${run.state}  ${run.dag_name}  ${run.created_at}  ${run.starter}`))
+  if (bulk.count > first.length) session.say(`and ${count(bulk.count - first.length, 'run')} more`)
+  session.say(planWords(bulk))
 }
 
 function planWords(bulk: Bulk): string {

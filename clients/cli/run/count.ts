@@ -31,19 +31,39 @@ export function addCount(parent: Command, session: Session, hidden?: CommandOpti
 const AnswerSchema = SEARCH_ROUTES['count-runs'].answer.loose()
 type Answer = z.infer<typeof AnswerSchema>
 
-async function countRuns(session: Session, query: string, { url, json, by, over, view }: CountOptions): Promise<void> {
+async function countRuns(session: Session, query: string, options: CountOptions): Promise<void> {
+  const { url, json, by, over, view } = options
   const target = chooseTarget(session, url)
   const q = await viewedQuery(target, view, query)
+  const { counts, counted: runs, damaged } = await countAll(target, { q, by, ...(over !== undefined && { over }) })
+  if (json === true) {
+    const shown = counts.map(({ usd_micros, value = null, ...one }) => ({ value, ...one, usd: usd_micros / 1_000_000 }))
+    return session.say(jsonText({ counts: shown, counted: runs, damaged }, 2))
+  }
+  for (const one of counts) session.say(lineOf(one))
+  session.say(`${counted(runs, 'run')} in all. Costs are as far as prices are known.${unreadWords(damaged)}`)
+}
+
+interface CountQuery {
+  readonly q: string
+  readonly by: string
+  readonly over?: 'day'
+}
+
+interface Counted {
+  readonly counts: readonly RunCount[]
+  /** Runs that were counted, and those that could not be read. */
+  readonly counted: number
+  readonly damaged: number
+}
+
+/** Of all its pages. */
+async function countAll(target: Target, query: CountQuery): Promise<Counted> {
   const parts: RunCount[] = []
   let runs = 0
   let damaged = 0
   for (let cursor: string | null | undefined; cursor !== null; ) {
-    const page = await readPage(target, {
-      q,
-      by,
-      ...(over !== undefined && { over }),
-      ...(cursor !== undefined && { cursor }),
-    })
+    const page = await readPage(target, { ...query, ...(cursor !== undefined && { cursor }) })
     for (const { value, day, runs: some, tokens, usd } of page.counts) {
       const named = { ...(value !== null && { value }), ...(day !== undefined && { day }) }
       parts.push({ ...named, runs: some, tokens, usd_micros: Math.round(usd * 1_000_000) })
@@ -52,25 +72,19 @@ async function countRuns(session: Session, query: string, { url, json, by, over,
     damaged += page.damaged
     cursor = page.next_cursor
   }
-  const all = joinCounts(parts)
-  if (json === true) {
-    const counts = all.map(({ usd_micros, value = null, ...one }) => ({ value, ...one, usd: usd_micros / 1_000_000 }))
-    return session.say(jsonText({ counts, counted: runs, damaged }, 2))
-  }
-  for (const { value, day, runs: some, tokens, usd_micros } of all) {
-    const cost = `${tokens} tokens, ${usdWords(usd_micros / 1_000_000)}`
-    session.say(oneLine(`${day === undefined ? '' : `${day}  `}${value ?? '(none)'}  ${counted(some, 'run')}, ${cost}`))
-  }
-  const unread =
-    damaged === 0
-      ? ''
-      : ` ${counted(damaged, 'run')} could not be read and ${damaged === 1 ? 'is' : 'are'} in no count.`
-  session.say(`${counted(runs, 'run')} in all. Costs are as far as prices are known.${unread}`)
+  return { counts: joinCounts(parts), counted: runs, damaged }
 }
 
-function readPage(
-  target: Target,
-  query: { readonly q: string; readonly by: string; readonly over?: 'day'; readonly cursor?: string },
-): Promise<Answer> {
+function readPage(target: Target, query: CountQuery & { readonly cursor?: string }): Promise<Answer> {
   return callApi(target, AnswerSchema, (api) => api.GET('/api/dag/count', { params: { query } }))
+}
+
+function lineOf({ value, day, runs, tokens, usd_micros }: RunCount): string {
+  const cost = `${tokens} tokens, ${usdWords(usd_micros / 1_000_000)}`
+  return oneLine(`${day === undefined ? '' : `${day}  `}${value ?? '(none)'}  ${counted(runs, 'run')}, ${cost}`)
+}
+
+function unreadWords(damaged: number): string {
+  if (damaged === 0) return ''
+  return ` ${counted(damaged, 'run')} could not be read and ${damaged === 1 ? 'is' : 'are'} in no count.`
 }

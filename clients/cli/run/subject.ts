@@ -75,12 +75,8 @@ async function erase(session: Session, id: string, options: SubjectOptions): Pro
   const target = chooseTarget(session, url)
   const { runs, damaged } = await findRuns(target, id)
   if (json !== true) sayRuns(session, { runs, ...(damaged && { damaged }) }, NOBODY)
-  const over = runs.filter(({ ended_at }) => typeof ended_at === 'string').length
-  const live = runs.length - over
   if (runs.length > 0) {
-    const stays = whenEnded === true ? 'will go at the end' : 'stay: they go on'
-    const going = live === 0 ? '' : ` ${live} more ${stays}.`
-    const question = `Erase ${count(over, 'run')} for good?${going} What goes: ${GOES}. What stays: ${STAYS}, and whatever another run names too.`
+    const question = questionOf(runs, whenEnded === true)
     const instead = 'Nothing was erased: you did not say yes.'
     await requireConfirmation(session, { question, yes: yes === true, instead })
   }
@@ -97,6 +93,14 @@ async function erase(session: Session, id: string, options: SubjectOptions): Pro
       `${runs.length - refused} of ${count(runs.length, 'run')} on the way; the same command goes on with the rest.`,
     )
   if (refused > 0) process.exitCode = 1
+}
+
+function questionOf(runs: Found['runs'], isWhenEnded: boolean): string {
+  const over = runs.filter(({ ended_at }) => typeof ended_at === 'string').length
+  const live = runs.length - over
+  const stays = isWhenEnded ? 'will go at the end' : 'stay: they go on'
+  const going = live === 0 ? '' : ` ${live} more ${stays}.`
+  return `Erase ${count(over, 'run')} for good?${going} What goes: ${GOES}. What stays: ${STAYS}, and whatever another run names too.`
 }
 
 async function ask(target: Target, run_id: string, body: { reason: string; when_ended?: boolean }): Promise<Asked> {

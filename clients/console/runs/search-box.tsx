@@ -31,7 +31,8 @@ export function SearchBox({ q, known, problem, box, onSearch }: BoxProps) {
         <input
           ref={box}
           type="search"
-          {...COMBOBOX}
+          role="combobox"
+          {...NO_DATALIST}
           aria-label="Search"
           aria-expanded={offered.length > 0}
           aria-controls={`${id}-offered`}
@@ -76,8 +77,8 @@ export function SearchBox({ q, known, problem, box, onSearch }: BoxProps) {
   )
 }
 
-/** Its list is drawn below, and is no datalist. */
-const COMBOBOX = { role: 'combobox', list: undefined } as const
+/** Its list is drawn below. */
+const NO_DATALIST = { list: undefined } as const
 
 /** The query again, its wrong place marked. */
 function WrongPlace({ id, q, problem }: { readonly id: string; readonly q: string; readonly problem: ApiProblem }) {
@@ -133,15 +134,18 @@ function useTyped(q: string, known: KnownValues, box: RefObject<HTMLInputElement
   /** Whether it meant the list: then it means nothing else. */
   const pressed = (key: string): boolean => {
     const one = offered[chosen]
-    const isTaken = (key === 'Enter' || key === 'Tab') && one !== undefined
+    const by = STEPS[key]
     if (key === 'Escape') close()
-    else if (key === 'ArrowDown' || key === 'ArrowUp') step(key === 'ArrowDown' ? 1 : -1)
-    else if (isTaken) take(one)
-    return isTaken || key === 'Escape' || key.startsWith('Arrow')
+    else if (by !== undefined) step(by)
+    else if (TAKING.has(key) && one !== undefined) take(one)
+    else return false
+    return true
   }
   const keys = (event: KeyboardEvent) => {
-    const isOfList = offered.length > 0 && !/^Arrow(Left|Right)$/.test(event.key)
-    if (isOfList && pressed(event.key)) event.preventDefault()
+    if (offered.length > 0 && pressed(event.key)) event.preventDefault()
   }
   return { text, set, offered, chosen, choose, close, take, keys }
 }
+
+const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 }
+const TAKING: ReadonlySet<string> = new Set(['Enter', 'Tab'])

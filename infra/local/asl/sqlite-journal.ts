@@ -78,17 +78,20 @@ export function createSqliteJournal(db: DatabaseSync): Journal {
     'ON CONFLICT DO UPDATE SET place = excluded.place',
   )
   const tokens = createTokenRows(db, isOver, (id) => spread.add(id))
+  const addRows = (rows: SQLInputValue[], id: number, slots: readonly FrameSlot[]): void => {
+    for (const { path, place } of slots) {
+      if (place === undefined) continue
+      if (path !== '') spread.add(id)
+      rows.push(id, path, JSON.stringify(place))
+    }
+  }
   const buffer = createGroupCommit(db, {
     moved(all) {
       const rows: SQLInputValue[] = []
       for (const { execution, slots } of all) {
         const { id, events } = execution
         if (isOver(id)) continue
-        for (const { path, place } of slots) {
-          if (place === undefined) continue
-          if (path !== '') spread.add(id)
-          rows.push(id, path, JSON.stringify(place))
-        }
+        addRows(rows, id, slots)
         // A row that is made says it already.
         if (!brief.has(id)) sql.events.run(events, id)
       }
