@@ -244,6 +244,7 @@ const EnvSchema = z.object({
   BUCKET: z.string().min(3).optional(),
   /** The bucket with Object Lock. */
   ANCHORS: z.string().min(3).optional(),
+  DROPS: z.string().min(3).optional(),
   /** What inline machines run as. */
   STATE_MACHINE_ROLE_ARN: ArnSchema.optional(),
   /** Where inline machines log (level ALL, without execution data); its ARN ends in `:*`. */
