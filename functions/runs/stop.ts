@@ -205,14 +205,14 @@ function itemLanes({ block }: BlockStop, head: Head, epoch: number): readonly La
     return owner?.block === block.index && owner.item !== undefined && !asked.has(owner.item)
   })
   const working = own.filter(([, ordinal]) => readOrdinal(ordinal).outcome === undefined)
-  return working.slice(0, MOST_ITEMS).flatMap(([lane, is]) => [{ lane, is }, ...unasked(head, lane, is)])
+  return working.slice(0, MOST_ITEMS).flatMap(([lane, is]) => [{ lane, is }, ...unasked(block, head, lane, is)])
 }
 
-/** A call of an agent that waits for an answer nobody was asked for when `head` was read: the question is on a lane of its own. */
-function unasked({ lanes }: Head, lane: string, ordinal: number): readonly LaneStands[] {
-  const owner = laneOwner(lane)
-  if (owner?.item === undefined || !hasOpenQuestion(ordinal)) return []
-  const question = callQuestionLane(owner.block, owner.item)
+/** A call of an agent that waits for an answer nobody was asked for when `head` was read: the question is on a lane of its own. Items of a list share that of their block. */
+function unasked(block: Block, { lanes }: Head, lane: string, is: number): readonly LaneStands[] {
+  const item = laneOwner(lane)?.item
+  if (item === undefined || !isActing(block) || !hasOpenQuestion(is)) return []
+  const question = callQuestionLane(block.index, item)
   return [{ lane: question, is: lanes[question] ?? null }]
 }
 

@@ -70,6 +70,7 @@ export function approvalLane(id: string, block: number): string {
   return `${questionNumber(id) === undefined ? 'a' : 'q'}${block.toString(36)}`
 }
 
+/** The lane of what people are asked about one call of an agent (`q5.1`). */
 export function callQuestionLane(block: number, item: number): string {
   return `q${block.toString(36)}.${item}`
 }
