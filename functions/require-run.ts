@@ -15,10 +15,22 @@ export async function requireRun(
   const run = { tenant: call.principal.tenant, run_id: call.params.run_id }
   const head = await world.runs.head(run)
   if (head !== undefined) return { run, head }
+  throw await missingRunFault(world, run, `Cannot find run "${run.run_id}"`)
+}
+
+/** Of a run that is not there: it was erased, or there never was one. */
+export async function missingRunFault(world: Pick<World, 'runs'>, run: RunKey, cannot: string): Promise<Fault> {
   const erasure = (await world.runs.mark(run))?.erasure
-  if (erasure !== undefined) throw runErasedFault(run, erasure)
-  const message = `Cannot find run "${run.run_id}": there is no such run. \`sluice run list\` shows the runs there are.`
-  throw new Fault('NotFound', 'unknown_run', message)
+  if (erasure !== undefined) return runErasedFault(run, erasure)
+  const message = `${cannot}: there is no such run. \`sluice run list\` shows the runs there are.`
+  return new Fault('NotFound', 'unknown_run', message)
+}
+
+/** A run that had META a moment ago and has no HEAD: it was erased in between, or its store is damaged. */
+export async function goneFault({ runs }: Pick<World, 'runs'>, run: RunKey): Promise<Fault> {
+  const erasure = (await runs.mark(run))?.erasure
+  if (erasure !== undefined) return runErasedFault(run, erasure)
+  return new Fault('Bug', 'head_missing', `Run "${run.run_id}" has META but no HEAD.`)
 }
 
 /** The block a request names, in the document of its run. */

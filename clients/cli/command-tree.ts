@@ -146,6 +146,11 @@ const COMMANDS: readonly Row[] = [
     add: async () => (await import('./place/slack-commands.ts')).addSlack,
   },
   {
+    name: 'subject',
+    is: 'runs that hold the data of one subject: find them, erase them',
+    add: async () => (await import('./run/subject.ts')).addSubject,
+  },
+  {
     name: 'triggers',
     is: 'what starts runs by itself (docs/triggers.md)',
     add: async () => (await import('./place/trigger-commands.ts')).addTriggers,
@@ -203,6 +208,11 @@ const COMMANDS: readonly Row[] = [
     name: 'run',
     is: 'start, watch, decide and stop runs',
     add: async () => (await import('./run/run-commands.ts')).addRun,
+  },
+  {
+    name: 'view',
+    is: 'searches of runs with names, for everybody of the tenant',
+    add: async () => (await import('./run/views.ts')).addView,
   },
   {
     name: 'approvals',

@@ -14,6 +14,7 @@ import { sha256 } from '../../shared/text/hash.ts'
 import { canonicalJson, type Json } from '../../shared/text/json.ts'
 import type { World } from '../../shared/world.ts'
 import { readPinned } from '../record/pinned-run.ts'
+import { missingRunFault } from '../require-run.ts'
 
 type CheckWorld = Pick<World, 'runs' | 'objects' | 'settings'>
 
@@ -158,10 +159,7 @@ export async function pickApproval(
   decision: Decision,
 ): Promise<Picked> {
   const head = await world.runs.head(run)
-  if (head === undefined) {
-    const message = `Cannot decide: there is no run "${run.run_id}". \`sluice run list\` shows the runs there are.`
-    throw new Fault('NotFound', 'unknown_run', message)
-  }
+  if (head === undefined) throw await missingRunFault(world, run, `Cannot decide about run "${run.run_id}"`)
   const id = decision.approval_id ?? (await idOf(world, run, head, decision))
   const approval = head.approvals[id]
   const item = await world.runs.approval(run, id)

@@ -25,6 +25,7 @@ import type { World } from '../../shared/world.ts'
 import { type Pinned, readPinned } from '../record/pinned-run.ts'
 import { freshItemProjections, readProjections } from '../record/projections.ts'
 import { chargeFor } from '../record/record-events.ts'
+import { missingRunFault } from '../require-run.ts'
 import { notifyEntry } from './due-approvals.ts'
 import { endRun } from './end-run.ts'
 import { goOn } from './rest.ts'
@@ -39,10 +40,7 @@ export async function stopRun(
   const words = `stopped by ${principalName(principal)}${reason === undefined ? '' : `: ${reason}`}`
   const done = await endRun(world, run, { state: 'cancelled', code: 'stopped', reason: words, stop: true })
   if (done.ok) return
-  if (done.because === 'unknown_run') {
-    const message = `Cannot stop run "${run.run_id}": there is no such run. \`sluice run list\` shows the runs there are.`
-    throw new Fault('NotFound', 'unknown_run', message)
-  }
+  if (done.because === 'unknown_run') throw await missingRunFault(world, run, `Cannot stop run "${run.run_id}"`)
   const state = (await world.runs.head(run, []))?.state
   throw new Fault('Conflict', 'run_ended', `Cannot stop run "${run.run_id}": it is already ${state}.`)
 }
@@ -63,7 +61,9 @@ export async function stopBlock(
   principal: Principal,
   { block_id, reason }: { readonly block_id: string; readonly reason?: string | undefined },
 ): Promise<void> {
-  if ((await world.runs.head(run, [])) === undefined) throw unknownRun(run)
+  if ((await world.runs.head(run, [])) === undefined) {
+    throw await missingRunFault(world, run, `Cannot stop run "${run.run_id}"`)
+  }
   const pinned = await readPinned(world, run)
   const block = pinned.dag.blocks[pinned.index.get(block_id) ?? -1]
   if (block === undefined) throw unknownBlock(run, pinned, block_id)
@@ -91,11 +91,6 @@ function withWord(world: StopWorld, stopping: Append): Append {
   const { run, further_approvals = [], outbox = [], at } = stopping
   const words = further_approvals.flatMap(({ id }) => notifyEntry(world, run, at, 'cancelled', id))
   return words.length === 0 ? stopping : { ...stopping, outbox: [...outbox, ...words] }
-}
-
-function unknownRun({ run_id }: RunKey): Fault {
-  const message = `Cannot stop run "${run_id}": there is no such run. \`sluice run list\` shows the runs there are.`
-  return new Fault('NotFound', 'unknown_run', message)
 }
 
 function unknownBlock({ run_id }: RunKey, { dag, index }: Pinned, id: string): Fault {

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { type BulkKey, isBulkId } from '../../shared/runs/bulk.ts'
 import { type Head, nextCheck } from '../../shared/runs/head.ts'
 import { slotRank } from '../../shared/runs/key-queue.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
@@ -54,6 +55,7 @@ async function sweepSlots(world: World, tenants: ReadonlySet<string>): Promise<R
 }
 
 async function look(world: World, run: RunKey, holders: Holders | undefined): Promise<void> {
+  if (isBulkId(run.run_id)) return lookAtBulk(world, { tenant: run.tenant, bulk_id: run.run_id })
   const head = await world.runs.head(run, [])
   const isDue = head?.check_at !== undefined && Date.parse(head.check_at) <= world.clock.now()
   // Is it not the run itself that is to be looked at, it is its mark; are both, the mark's turn is the next.
@@ -68,10 +70,19 @@ async function look(world: World, run: RunKey, holders: Holders | undefined): Pr
 
 /** A hold or an erasure whose time has come: another function has the rights for it. Should that die, it is asked for again. */
 async function lookAtMark({ runs, outbox, clock }: World, run: RunKey): Promise<void> {
-  const check_at = (await runs.mark(run))?.check_at
+  const { check_at, erasure } = (await runs.mark(run)) ?? {}
   if (check_at === undefined || Date.parse(check_at) > clock.now()) return
   await runs.moveMark(run, check_at, new Date(clock.now() + LATER_MS).toISOString())
-  await outbox.keepOrErase(run)
+  // Of one that is done webhooks are still to be told.
+  await (erasure?.step === 'erased' ? outbox.nudge(run) : outbox.keepOrErase(run))
+}
+
+/** A bulk that somebody started, and nobody went on with since: its worker died, or was never reached. */
+async function lookAtBulk({ runs, outbox, clock }: World, bulk: BulkKey): Promise<void> {
+  const check_at = await runs.bulkCheck(bulk)
+  if (check_at === undefined || Date.parse(check_at) > clock.now()) return
+  await runs.moveBulkCheck(bulk, check_at, new Date(clock.now() + LATER_MS).toISOString())
+  await outbox.runBulk(bulk)
 }
 
 /** What is overdue is looked at again soon, but after the others: what never gets done must not hold them up. */

@@ -25,7 +25,7 @@ interface AlarmsProps {
   readonly names: Names
   readonly chosen: Pick<
     ChosenRights,
-    'shell' | 'slack' | 'auth' | 'anchors' | 'triggers' | 'tenants' | 'buses' | 'releases'
+    'shell' | 'slack' | 'auth' | 'anchors' | 'triggers' | 'drops' | 'tenants' | 'buses' | 'releases'
   >
   readonly api: RestApi
   readonly dags: readonly Pick<DeployedDag, 'slug'>[]
@@ -93,14 +93,15 @@ export class Alarms extends Construct {
     this.sum('DeadLetters', [queueMetric(names.deadLetters)], 1)
     this.sum('ApiErrors', [api.metricServerError({ period: FIVE_MINUTES, statistic: 'Sum' })], 5)
     this.silent('SilentSweep', lambdaMetric('Invocations', names.function('sweep')))
-    if (chosen.triggers === true) this.addOfTriggers(names)
+    if (chosen.triggers === true) this.addOfTriggers(names, chosen.drops === true)
     this.addOfRuns(names, chosen)
     if (props.release !== undefined) this.addOfRelease(names.stage, props.release)
   }
 
   /** A firing that failed is an error line of who kept or started it; triggers nobody looks at start nothing. */
-  private addOfTriggers({ stage, function: functionName }: Names): void {
-    const fail = ['fire-triggers', 'take-webhook', 'fire-trigger'].map((name) => unexpectedErrors(stage, name))
+  private addOfTriggers({ stage, function: functionName }: Names, drops: boolean): void {
+    const keepers = ['fire-triggers', 'take-webhook', 'fire-trigger', ...(drops ? ['take-object'] : [])]
+    const fail = keepers.map((name) => unexpectedErrors(stage, name))
     this.sum('TriggersFailed', fail, 1)
     this.silent('SilentTriggers', lambdaMetric('Invocations', functionName('fire-triggers')))
   }

@@ -8,6 +8,7 @@ import { parseSettings } from '../../shared/settings/parse.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { mcpVariableNames } from './mcp.ts'
 import { hookKeyNames, serviceKeyNames, slackKeyNames, telemetryKeyNames, webhookKeyNames } from './ports-with-keys.ts'
+import { proxyVariableNames } from './proxy.ts'
 import { stepSecretNames } from './steps.ts'
 
 /** What a place is opened with. All folders are absolute. */
@@ -145,7 +146,7 @@ function readFile(path: string): string {
 
 const EnvSchema = z.object({ SLUICE_LOG: z.enum(['info', 'error', '']).optional() })
 
-/** The environment variables that hold keys of providers, services, MCP servers and webhooks, secrets of Slack, and headers of spans. */
+/** The environment variables that hold keys of providers, services, MCP servers and webhooks, secrets of Slack, headers of spans, and what a proxy takes. */
 function keyNames(settings: Settings): readonly string[] {
   const { providers, slack } = settings
   const ofProviders = Object.values(providers).flatMap((provider) =>
@@ -161,6 +162,7 @@ function keyNames(settings: Settings): readonly string[] {
     ...webhookKeyNames(settings),
     ...telemetryKeyNames(settings),
     ...stepSecretNames(settings),
+    ...proxyVariableNames(settings),
   ]
 }
 
