@@ -203,7 +203,7 @@ test('what is dropped: a bucket of its own, a rule a document for its keys, a fu
   const read = await Promise.all(
     runs.map(async ({ run_id }) => {
       expect((await caller.until(run_id, isEnd)).at(-1)?.type).toBe('run:completed')
-      const { json } = await caller.call('GET', `/api/dag/runs/${run_id}/outputs`)
+      const { json } = await caller.call('GET', `/api/dag/runs/${run_id}/outputs/a`)
       return JSON.stringify(json)
     }),
   )

@@ -1,4 +1,6 @@
+import { principalName } from '../../shared/auth/principal.ts'
 import { BULK_ACTION_NAMES, type Bulk, type BulkAction, type BulkRun } from '../../shared/runs/bulk.ts'
+import { runIdOfIdempotencyKey } from '../../shared/runs/ids.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import { sha256 } from '../../shared/text/hash.ts'
 import { chance, upTo } from '../integration/random-runs.ts'
@@ -141,8 +143,13 @@ async function timesDone({ raw, runs }: System, bulk: Bulk, run: RunKey): Promis
     case 'stop':
       return Number((await raw.head(run, []))?.ended?.reason.includes(bulk.bulk_id) === true)
     default: {
+      // People retry runs of other documents by themselves.
+      const route = `POST /api/dag/runs/${run.run_id}/retry`
+      const own = runIdOfIdempotencyKey(run.tenant, principalName(bulk.by), route, bulk.bulk_id)
       const metas = await Promise.all([...runs.values()].map((key) => raw.meta(key)))
-      return metas.filter((meta) => meta?.retry_of?.run_id === run.run_id).length
+      return metas.filter(
+        (meta) => meta?.retry_of?.run_id === run.run_id && (meta.dag_name === BULKED.name || meta.run_id === own),
+      ).length
     }
   }
 }
