@@ -134,7 +134,7 @@ describe.skipIf(chromium === undefined)('searching runs in a browser', () => {
       await page.getByRole('button', { name: 'Clear', exact: true }).click()
       await found(page, 3)
       await page.getByRole('button', { name: 'Chart', exact: true }).click()
-      await page.getByLabel('By', { exact: true }).selectOption('label.team')
+      await page.locator('.run-chart').getByLabel('By').selectOption('label.team')
       await page.getByText('3 runs are counted').waitFor()
       await page.locator('.chart-names').getByText('growth').waitFor()
       expect(await axeProblems(page)).toEqual([])
