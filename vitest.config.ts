@@ -78,7 +78,7 @@ export default defineConfig({
       // time limits are real.
       {
         test: {
-          ...project('aws', 110_000),
+          ...project('aws', 240_000),
           ...SHARES_THE_MACHINE,
           globalSetup: [SHARED, 'test/aws/synthesize-once.ts'],
           maxWorkers: 2,

@@ -31,7 +31,7 @@ export function callerOf(url: string, who: string | Sign = 'Deployer') {
       await sleep(5_000)
     }
   }
-  const patience = isEmulated ? { ms: 60_000, eachMs: 100 } : { ms: 600_000, eachMs: 2_000 }
+  const patience = isEmulated ? { ms: 120_000, eachMs: 100 } : { ms: 600_000, eachMs: 2_000 }
   const run = (id: string, rest = '') => `/api/dag/runs/${id}${rest}`
   const events = async (id: string): Promise<readonly RunEvent[]> => {
     const { json } = await call('GET', run(id, '/replay?limit=1000'))
@@ -46,7 +46,7 @@ export function callerOf(url: string, who: string | Sign = 'Deployer') {
       if (status !== 201) throw new Error(`start: ${status} ${text}`)
       return String(json.run_id)
     },
-    /** The events once one of them fits; fails after 60 s, of a stage of somebody's after ten minutes. */
+    /** The events once one of them fits; fails after two minutes, of a stage of somebody's after ten minutes. */
     async until(id: string, fits: (event: RunEvent) => boolean): Promise<readonly RunEvent[]> {
       for (const end = Date.now() + patience.ms; Date.now() < end; await sleep(patience.eachMs)) {
         const seen = await events(id)

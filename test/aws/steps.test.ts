@@ -164,7 +164,6 @@ describe('a run of a project with steps', () => {
     expect(await portValue(id, 'pay', 'paid')).toBe(2)
   })
 
-  // It synthesizes twice.
   test('goes on with the code it began with after another deployment, and the next run takes the new one', async () => {
     const asking = `${DOCUMENT.replace('retry: { max_attempts: 2 }', 'approval: { required: true, prompt: Go? }')}`
     write({ 'dags/asking.yaml': asking.replace('name: tickets', 'name: asking') })
@@ -181,7 +180,7 @@ describe('a run of a project with steps', () => {
     await caller.until(id, isEnd)
     expect(await portValue(id, 'split', 'rows')).toEqual(['a'])
     released.push(before, after)
-  }, 300_000)
+  })
 
   test('a stop ends the step, and its function with it', async () => {
     const id = await start('wait')
