@@ -127,11 +127,21 @@ function happenings({ open, used, looking }: WeekPlace, clock: VirtualClock) {
       await (turns % 400 === 0 ? clock.advance(50) : new Promise((resolve) => setImmediate(resolve)))
     }
   }
+  /** What a function answers that may have to wait for something meanwhile. */
+  const answered = async <T>(call: Promise<T>, what: string): Promise<T> => {
+    let isOver = false
+    const over = () => {
+      isOver = true
+    }
+    call.then(over, over)
+    await until(async () => isOver, what)
+    return call
+  }
   const ended = (run_id: string) => until(async () => (await head(run_id))?.state !== 'running', 'a run ends')
   const freed = () =>
     until(async () => Object.keys(await looking.leases(runsPool('main'))).length === 0, 'no place is held')
   const started = async (dag: object) => {
-    const { status, json } = await startOf(open, dag)
+    const { status, json } = await answered(startOf(open, dag), 'a start is answered')
     expect(status, JSON.stringify(json)).toBe(201)
     return String(json.run_id)
   }
@@ -158,7 +168,7 @@ function happenings({ open, used, looking }: WeekPlace, clock: VirtualClock) {
     },
     async sweep(): Promise<Sweep> {
       used()
-      const { looked } = (await open.place.invoke('sweep', {})) as { readonly looked: number }
+      const { looked } = (await answered(open.place.invoke('sweep', {}), 'a sweep ends')) as { readonly looked: number }
       await clock.settle()
       return { ...used(), looked }
     },
@@ -168,7 +178,7 @@ function happenings({ open, used, looking }: WeekPlace, clock: VirtualClock) {
       const listed: string[] = []
       for (let cursor: unknown; cursor !== null; ) {
         used()
-        const { approvals, next_cursor } = await inboxPage(open, cursor)
+        const { approvals, next_cursor } = await answered(inboxPage(open, cursor), 'a page is read')
         pages.push(used())
         listed.push(...approvals.map(({ run_id }) => run_id))
         cursor = next_cursor
@@ -177,10 +187,8 @@ function happenings({ open, used, looking }: WeekPlace, clock: VirtualClock) {
     },
     async decide(run_id: string): Promise<void> {
       const [[approval_id = '', { digest = '' } = {}] = []] = Object.entries((await head(run_id))?.approvals ?? {})
-      const { status } = await post(open, 'decide-approval', {
-        run_id,
-        body: { approval_id, decision: 'approve', digest },
-      })
+      const body = { approval_id, decision: 'approve', digest }
+      const { status } = await answered(post(open, 'decide-approval', { run_id, body }), 'a decision is answered')
       expect(status).toBe(200)
     },
   }
@@ -213,6 +221,7 @@ function walkWeek(happen: Happenings, clock: VirtualClock) {
     async until(day: number) {
       for (const end = Math.floor(day * STEPS_A_DAY); n < end; n += 1) {
         await askSome()
+        if (n % 24 === 0) console.error('TRACE', n, asked.length, new Date().toISOString())
         await clock.advance(STEP_MIN * MINUTE_MS)
         const swept = await happen.sweep()
         if (swept.looked === 0) idle.push(swept)
@@ -238,6 +247,7 @@ export function openApprovalsSuite(store: string, openWeek: OpenWeek): void {
     const happen = happenings(place, clock)
     const stateOf = async ({ run_id }: AskedRun) => (await happen.head(run_id))?.state
 
+    console.error('TRACE begin', new Date().toISOString())
     // What they cost beside nothing that is open; documents are known from then on.
     await happen.ordinary()
     const alone = {
