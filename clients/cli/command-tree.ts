@@ -131,7 +131,7 @@ const COMMANDS: readonly Row[] = [
   {
     name: 'doctor',
     takes: '[options]',
-    is: 'check Node, packages, settings, folders, server, console, providers and Slack',
+    is: 'check Node, packages, settings, folders, server, console, egress, providers and Slack',
     add: async () => (await import('./place/doctor.ts')).addDoctor,
   },
   {

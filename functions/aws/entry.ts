@@ -5,10 +5,11 @@ import { authorizedPrincipal } from '../../shared/auth/authorizer.ts'
 import { MAIN_TENANT, type Principal } from '../../shared/auth/principal.ts'
 import { SCOPES } from '../../shared/auth/scopes.ts'
 import { FUNCTIONS } from '../../shared/catalog.ts'
+import { namedProxy } from '../../shared/egress/proxy.ts'
 import { Fault, MachineSignal } from '../../shared/errors.ts'
 import { type Settings, SettingsSchema } from '../../shared/settings/settings.ts'
 import type { World } from '../../shared/world.ts'
-import { namedProxy, useEgress } from '../egress/egress.ts'
+import { useEgress } from '../egress/egress.ts'
 import type { Handler } from '../handler.ts'
 import {
   arnVariable,

@@ -1,5 +1,6 @@
+import { namedProxy } from '../../shared/egress/proxy.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
-import { namedProxy, useEgress } from '../egress/egress.ts'
+import { useEgress } from '../egress/egress.ts'
 import { type Core, createIds, createLog, environment, type FunctionEnvironment, lambdaClock } from './core.ts'
 import type { EntryParts, LambdaHandler } from './entry.ts'
 import { openInvocation, proxyAnswer, type RouteAnswer } from './invocation.ts'

@@ -1,12 +1,7 @@
 import * as http from 'node:http'
-import { type EgressSettings, egressProblem, isStraight, THIS_MACHINE } from '../../shared/egress/settings.ts'
+import { type EgressProxy, proxyVariables } from '../../shared/egress/proxy.ts'
+import { type EgressSettings, egressProblem, isStraight } from '../../shared/egress/settings.ts'
 import { Fault } from '../../shared/errors.ts'
-
-/** A proxy in use by this process: its address with user and password in it, and who is asked past it. */
-export interface EgressProxy {
-  readonly url: string
-  readonly no_proxy: readonly string[]
-}
 
 interface InUse {
   readonly proxy: EgressProxy | undefined
@@ -33,7 +28,7 @@ export function useEgress({ hosts }: Pick<EgressSettings, 'hosts'>, proxy: Egres
 
 function proxyFetch(proxy: EgressProxy): () => void {
   if (typeof http.setGlobalProxyFromEnv !== 'function') throw withoutSupport()
-  return http.setGlobalProxyFromEnv({ ...proxyEnv(proxy), NO_PROXY: noProxyText(proxy.no_proxy) })
+  return http.setGlobalProxyFromEnv(proxyVariables(proxy))
 }
 
 /** What an Agent of Node takes for the proxy of all its requests. */
@@ -56,21 +51,6 @@ export function proxyFor(host: string, { proxy: named, no_proxy }: EgressSetting
 /** Why nobody of this process may ask a host; undefined = as far as the list of settings goes it may. */
 export function listProblem(host: string): string | undefined {
   return egressProblem(host, inUse)
-}
-
-/** The proxy of settings that name its address. `credentials`: USER:PASSWORD. */
-export function namedProxy({ proxy, no_proxy }: EgressSettings, credentials = ''): EgressProxy | undefined {
-  if (proxy === undefined || proxy === 'environment') return undefined
-  const url = new URL(proxy)
-  const [, user = '', password = ''] = /^([^:]*):?(.*)$/s.exec(credentials) ?? []
-  url.username = encodeURIComponent(user)
-  url.password = encodeURIComponent(password)
-  return { url: url.href, no_proxy }
-}
-
-/** As NO_PROXY writes it: `.HOST` is every name below. */
-function noProxyText(patterns: readonly string[]): string {
-  return [...THIS_MACHINE, ...patterns.map((pattern) => pattern.replace(/^\*\./, '.'))].join(',')
 }
 
 function withoutSupport(): Fault {

@@ -113,7 +113,7 @@ export class Alarms extends Construct {
     this.sum('BudgetsExceeded', [stageMetric(stage, 'budgets_exceeded')], 1)
     const age = lambdaMetric('AsyncEventAge', functionName('send-outbox')).with({ statistic: 'Maximum' })
     this.above('OutboxAge', age, 60_000, 1)
-    // A sweep takes a hundred: that many again and again is more than it gets done.
+    // It asks for a hundred until there are fewer, while it has time: never fewer is more than it gets done.
     this.above('SweepBehind', stageMetric(stage, 'runs_due').with({ statistic: 'Minimum' }), 100, 2)
     // A sweep tells it of each tenant: where there are several, one that has none must not hide another.
     const statistic = tenants.length > 1 ? 'Maximum' : 'Minimum'

@@ -44,8 +44,8 @@ const within =
 const FLOORS: Readonly<Record<string, readonly string[]>> = {
   shared: [
     'errors.ts limits.ts aws-quotas.ts text auth ports services table',
-    'goals dag steps tools graph research providers prompts gates runs search-runs spending agents triggers',
-    'document catalog.ts compile plan approvals slack telemetry webhooks egress settings',
+    'goals dag steps tools graph research providers prompts gates egress runs search-runs spending agents triggers',
+    'document catalog.ts compile plan approvals slack telemetry webhooks settings',
     'evals routes.ts api console invariants views world.ts cases',
   ].flatMap((names) => names.split(' ')),
   functions: [
