@@ -35,6 +35,8 @@ export async function startFiring(world: FireWorld, firing: Firing): Promise<Out
   if (turn.is === 'paused' || turn.is === 'waits') return 'waits'
   if (turn.is === 'later') return 'later'
   if (turn.is === 'skip') return end(world, firing, 'skipped', turn.reason)
+  // Nobody gives up what a paused document owes.
+  if ((await world.runs.startHold(firing.tenant, firing.document)) !== undefined) return 'waits'
   try {
     await start(world, firing, declared.trigger)
   } catch (error) {

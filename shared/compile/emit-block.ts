@@ -85,10 +85,12 @@ function emitApproval(block: CompiledBlock, { epoch }: Emission): States {
   }
 }
 
-/** `_ask_<id>`, where the function raises AskPerson: waits for the answer, then back to where the block begins its work. */
+/**
+ * `_ask_<id>`, where the function raises AskPerson: waits for a person's answer, or for the end of a pause (docs/adr/0104),
+ * then back to where the block begins its work.
+ */
 function emitAsk(block: CompiledBlock, { epoch }: Emission): States {
-  const { id, asks } = block
-  if (asks === undefined) return {}
+  const { id } = block
   const Output = epoch ? { Output: { e: EPOCH } } : {}
   return { [`_ask_${id}`]: { ...awaitAnswer({ block: id, ...epochField(epoch) }), ...Output, Next: workOf(block) } }
 }
@@ -231,13 +233,14 @@ function emitStepItem(block: CompiledBlock, epoch: boolean): States {
 
 /** One item: it is tried again and asks by states of its own, since names are those of the whole machine. */
 function emitItem(block: CompiledBlock, epoch: boolean, also: Readonly<Record<string, unknown>> = {}): States {
-  const { id, asks, wait } = block
+  const { id, wait } = block
   const [again, ask] = [`_again_${id}`, `_item_ask_${id}`]
   const item = { i: '{% $states.input.i %}', ...epochField(epoch) }
   const payload = { block: id, item: item.i, ...epochField(epoch) }
-  const Catch = [{ ErrorEquals: ['RetryBlock'], Next: again, Output: { ...item, s: RETRY_SECONDS } }]
-  const asking = { ErrorEquals: ['AskPerson'], Next: ask, Output: item }
-  const catchers = asks?.items === true ? [...Catch, asking] : Catch
+  const catchers = [
+    { ErrorEquals: ['RetryBlock'], Next: again, Output: { ...item, s: RETRY_SECONDS } },
+    { ErrorEquals: ['AskPerson'], Next: ask, Output: item },
+  ]
   // An empty output: what 1,000 items answer never adds up to a payload limit.
   const ended = { Catch: catchers, Output: {}, End: true } as const
   const work: States =
@@ -250,7 +253,7 @@ function emitItem(block: CompiledBlock, epoch: boolean, also: Readonly<Record<st
   return {
     ...work,
     [again]: { Type: 'Wait', Seconds: '{% $states.input.s %}', Next: id },
-    ...(asks?.items === true ? { [ask]: { ...awaitAnswer(payload), Output: item, Next: id } } : {}),
+    [ask]: { ...awaitAnswer(payload), Output: item, Next: id },
   }
 }
 
@@ -479,12 +482,13 @@ function emitClose(
   return { [`_close_${id}`]: { ...runBlock(block, payload, epoch), Output: PAYLOAD, ...onward } }
 }
 
-function runBlock({ id, asks }: CompiledBlock, payload: Readonly<Record<string, unknown>>, epoch: boolean) {
+/** `holds`: its state waits where the function raises AskPerson, which machines of before pauses do for some blocks only. */
+function runBlock({ id }: CompiledBlock, payload: Readonly<Record<string, unknown>>, epoch: boolean) {
   const Output = epoch ? { Output: SIGNAL } : {}
   const again = { ErrorEquals: ['RetryBlock'], Next: `_retry_${id}`, ...Output }
   const asking = { ErrorEquals: ['AskPerson'], Next: `_ask_${id}`, ...Output }
-  const Catch = asks === undefined ? [again] : [again, asking]
-  return { ...callFunction('run-block', payload), Catch, TimeoutSeconds: BLOCK_TIMEOUT_SEC }
+  const task = callFunction('run-block', { ...payload, holds: true })
+  return { ...task, Catch: [again, asking], TimeoutSeconds: BLOCK_TIMEOUT_SEC }
 }
 
 /** Left out where there is none: most blocks signal nothing. */
@@ -610,10 +614,17 @@ const TO_THE_END = { MaxAttempts: 20, MaxDelaySeconds: 60 } as const
 
 /**
  * How every machine of ours ends: `_settle` gives the run its verdict, the Choice after it the execution its status. A
- * run that is judged by more than its blocks is evaluated in between, once: a run without that never comes there.
+ * run that is judged by more than its blocks is evaluated in between, once: a run without that never comes there. While the
+ * run is paused the verdict waits.
  */
 export const ENDING: States = {
-  _settle: { ...callFunction('settle', {}, TO_THE_END), Output: '{% $states.result.Payload %}', Next: '_end' },
+  _settle: {
+    ...callFunction('settle', { holds: true }, TO_THE_END),
+    Catch: [{ ErrorEquals: ['AskPerson'], Next: '_hold', Output: {} }],
+    Output: '{% $states.result.Payload %}',
+    Next: '_end',
+  },
+  _hold: { ...awaitAnswer({}), Output: {}, Next: '_settle' },
   _end: {
     Type: 'Choice',
     Choices: [

@@ -197,8 +197,9 @@ function moveRunning(live: LiveRun, { start, end }: HeadChange): void {
 
 /** What few appends carry: a decision, owed effects, times. */
 function writeRest(sql: Sql, live: LiveRun, append: HeadChange): void {
-  const { outbox = [], stored_bytes, deadline_at, check_at, rest } = append
+  const { outbox = [], stored_bytes, deadline_at, check_at, rest, pause } = append
   if (rest !== undefined) live.resting = rest.set ?? undefined
+  if (pause !== undefined) live.paused = pause ?? undefined
   for (const approval of approvalChanges(append)) writeApproval(sql, live, approval, append.at)
   for (const entry of outbox) oweEntry(live, entry)
   writeMaps(sql, live, append)

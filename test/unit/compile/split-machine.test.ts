@@ -32,17 +32,17 @@ describe('machines past 700 KB', () => {
     expect(sizes.length).toBeLessThanOrEqual(Math.ceil((1.6 * total) / BYTES) + 1)
   })
 
-  test('1,000 blocks in a row are two machines, 600 are one', () => {
-    expect([partsOf(row(1_000)), partsOf(row(600))]).toEqual([1, 0])
+  test('1,000 blocks in a row are three machines, 600 are two, 400 are one', () => {
+    expect([partsOf(row(1_000)), partsOf(row(600)), partsOf(row(400))]).toEqual([2, 1, 0])
   })
 
-  test('10,000 in a row are at most sixteen', () => {
-    expect(partsOf(row(10_000))).toBeLessThanOrEqual(15)
+  test('10,000 in a row are at most 24', () => {
+    expect(partsOf(row(10_000))).toBeLessThanOrEqual(23)
   })
 
-  test('a block of a row takes at most 1,050 bytes', () => {
-    const [bytes = 0] = boundSizes(compileDag({ blocks: row(500) }))
-    expect(bytes / 500).toBeLessThanOrEqual(1_050)
+  test('a block of a row takes at most 1,700 bytes', () => {
+    const [bytes = 0] = boundSizes(compileDag({ blocks: row(300) }))
+    expect(bytes / 300).toBeLessThanOrEqual(1_700)
   })
 })
 
