@@ -395,9 +395,19 @@ export const FUNCTIONS: readonly FunctionLine[] = [
   { name: 'list-approvals', file: 'api/list-approvals.ts', ports: ['runs', 'objects'] },
   { name: 'decide-approval', file: 'api/decide-approval.ts', ports: ['runs', 'objects', 'outbox'] },
   { name: 'stop-run', file: 'api/stop-run.ts', ports: ['runs', 'objects', 'outbox', 'telemetry'] },
-  { name: 'pause-run', file: 'api/pause-run.ts', ports: ['runs', 'outbox', 'telemetry'] },
-  { name: 'resume-run', file: 'api/resume-run.ts', ports: ['runs', 'objects', 'outbox', 'telemetry'] },
-  { name: 'change-document', file: 'api/change-document.ts', ports: ['runs', 'outbox', 'documents'] },
+  { name: 'pause-run', file: 'api/pause-run.ts', stack: 'operations', ports: ['runs', 'outbox', 'telemetry'] },
+  {
+    name: 'resume-run',
+    file: 'api/resume-run.ts',
+    stack: 'operations',
+    ports: ['runs', 'objects', 'outbox', 'telemetry'],
+  },
+  {
+    name: 'change-document',
+    file: 'api/change-document.ts',
+    stack: 'operations',
+    ports: ['runs', 'outbox', 'documents'],
+  },
   { name: 'stop-all', file: 'api/stop-all.ts', ports: ['runs', 'outbox', 'telemetry'] },
   {
     name: 'start-research',

@@ -13,6 +13,7 @@ import { shortRedacted } from '../../shared/text/short-text.ts'
 import { leaseForAttempt, type ProviderLease } from '../provider-lease.ts'
 import { LEASE_MS, readOwnProjection, STEP_LEASE_MS } from '../record/projections.ts'
 import { chargeFor, recordEvents } from '../record/record-events.ts'
+import { allEvents } from '../record/run-log.ts'
 import { workOf } from './agents/attempt-work.ts'
 import {
   appendBase,

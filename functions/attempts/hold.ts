@@ -1,5 +1,5 @@
 import { PHASE, readOrdinal } from '../../shared/runs/lane.ts'
-import { PAUSE_LANE, pauseWait, pausesSoFar } from '../../shared/runs/pause.ts'
+import { PAUSE_LANE, pausesSoFar, pauseWait } from '../../shared/runs/pause.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { restIfIdle } from '../runs/rest.ts'
@@ -22,13 +22,13 @@ export function isHeld(call: BlockCall, phase?: string): boolean {
 const LONGEST_SEC = 900
 
 /**
- * Its state waits without anybody at work: `_ask_<id>` leaves its task token until the run goes on (docs/adr/0104). A machine
- * of before pauses comes back by itself, ever less often.
+ * Its state waits without anybody at work: `_hold_<id>` or `_ask_<id>` leaves its task token until the run goes on
+ * (docs/adr/0104). A machine of before pauses comes back by itself, ever less often.
  */
 export async function holdBlock(call: BlockCall, holds: boolean): Promise<never> {
   const { world, head } = call
   await restIfIdle(world, call)
-  if (holds) throw askPerson(call)
+  if (holds) throw askPerson(call, call.block.id)
   const stood = world.clock.now() - Date.parse(head.paused?.since ?? '')
   throw retryBlock(call, Math.min(LONGEST_SEC, 5 + Math.floor(Math.max(0, stood) / 4_000)))
 }

@@ -41,14 +41,25 @@ export const handler = functionHandler({
     const isJudged = pinned.meta.goal !== undefined && ended.state === 'completed'
     const verdict = isJudged ? await judgedVerdict(world, run, pinned, ended.reason) : ended
     if (verdict === undefined) return { end: 'decide' }
-    const guard = holds === true ? { while: samePause(head) } : {}
-    const done = await endRun(world, run, { ...verdict, stop: false, ...guard })
-    if (done.ok) return { end: verdict.state, code: verdict.code }
-    // Paused in between, or let go on: `_hold` sees which.
-    if (done.because === 'already' && holds === true) throw waitForResume()
-    return { end: (await world.runs.head(run, []))?.state ?? 'failed' }
+    const isEnded = await endUnlessPaused(world, run, { ...verdict, stop: false }, holds === true ? head : undefined)
+    return isEnded
+      ? { end: verdict.state, code: verdict.code }
+      : { end: (await world.runs.head(run, []))?.state ?? 'failed' }
   },
 })
+
+/** `seen`: HEAD as it was read, of a machine that can wait. */
+async function endUnlessPaused(
+  world: Parameters<typeof endRun>[0],
+  run: RunKey,
+  ending: Parameters<typeof endRun>[2],
+  seen: Head | undefined,
+): Promise<boolean> {
+  const done = await endRun(world, run, seen === undefined ? ending : { ...ending, while: samePause(seen) })
+  // Paused in between, or let go on: `_hold` sees which.
+  if (!done.ok && done.because === 'already' && seen !== undefined) throw waitForResume()
+  return done.ok
+}
 
 /** `_hold` waits until the run goes on, and comes back. */
 function waitForResume(): MachineSignal {

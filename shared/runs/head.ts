@@ -308,29 +308,26 @@ const RECONCILE_MS = 300_000
 /**
  * When the sweeper must look at a run next: min(deadline, next reminder, escalation or expiry of an approval, oldest
  * unsent outbox entry + 60 s, a look at the execution each 5 minutes, the next stall check); undefined when it is terminal
- * and owes nothing. Nothing of a paused run is due but what it owes and that look. The deadline of a queued run has not begun. `deadline_at` undefined: it has passed and stands still, and
- * whatever ends the pause moves it.
+ * and owes nothing. Nothing of a paused run is due but what it owes and that look. The deadline of a queued run has not
+ * begun. `deadline_at` undefined: it has passed and stands still, and whatever ends the pause moves it.
  */
-export function nextCheck(
-  head: Pick<Head, 'state' | 'approvals' | 'outbox' | 'queued' | 'resting' | 'paused'> & {
-    readonly deadline_at: string | undefined
-  },
-  now: number,
-  stallAt?: number,
-): string | undefined {
+export function nextCheck(head: Checked, now: number, stallAt?: number): string | undefined {
   const owed = head.outbox.filter((entry) => !isHeldBack(head, entry))
   const times = owed.flatMap((entry) => sendingTimes(entry, head.state))
-  if (head.state === 'running') {
-    times.push(now + RECONCILE_MS)
-    const { deadline_at } = head
-    if (head.paused !== undefined) return new Date(Math.min(...times)).toISOString()
-    if (head.queued !== true && deadline_at !== undefined) times.push(Math.max(Date.parse(deadline_at), now + 1_000))
-    if (stallAt !== undefined) times.push(stallAt)
-    for (const approval of Object.values(head.approvals)) {
-      if (approval.status === 'pending') times.push(Date.parse(nextOf(approval)))
-    }
-  }
+  if (head.state === 'running') times.push(now + RECONCILE_MS)
+  if (head.state === 'running' && head.paused === undefined) times.push(...dueTimes(head, now, stallAt))
   return times.length === 0 ? undefined : new Date(Math.min(...times)).toISOString()
+}
+
+type Checked = Pick<Head, 'state' | 'approvals' | 'outbox' | 'queued' | 'resting' | 'paused'> & {
+  readonly deadline_at: string | undefined
+}
+
+function dueTimes({ approvals, deadline_at, queued }: Checked, now: number, stallAt?: number): readonly number[] {
+  const times = Object.values(approvals).flatMap((one) => (one.status === 'pending' ? [Date.parse(nextOf(one))] : []))
+  if (queued !== true && deadline_at !== undefined) times.push(Math.max(Date.parse(deadline_at), now + 1_000))
+  if (stallAt !== undefined) times.push(stallAt)
+  return times
 }
 
 /** What would let a run go on that waits for its slot, or is paused: whoever gives it one, or lets it go on, sends that. */

@@ -87,19 +87,17 @@ describe('a run that is paused', () => {
 
   test('in the midst of a fan-out: items at work end, no other begins', async () => {
     const { place, asked, answer } = await open()
-    const run = await place.start(
-      {
-        name: 'fan',
-        blocks: [
-          {
-            id: 'each',
-            outputs: { text: 'string' },
-            foreach: { items: ['x', 'y', 'z'], as: 'one', max_concurrency: 1 },
-            agent: { provider: 'held', model: 'm', prompt: 'item {{inputs.one}}' },
-          },
-        ],
-      },
-    )
+    const run = await place.start({
+      name: 'fan',
+      blocks: [
+        {
+          id: 'each',
+          outputs: { text: 'string' },
+          foreach: { items: ['x', 'y', 'z'], as: 'one', max_concurrency: 1 },
+          agent: { provider: 'held', model: 'm', prompt: 'item {{inputs.one}}' },
+        },
+      ],
+    })
     await place.until(run, ({ type, item }) => type === 'block:started' && item === 0)
     await pause(place, run)
     await eventually(async () => asked.length === 1)

@@ -32,17 +32,18 @@ describe('machines past 700 KB', () => {
     expect(sizes.length).toBeLessThanOrEqual(Math.ceil((1.6 * total) / BYTES) + 1)
   })
 
-  test('1,000 blocks in a row are three machines, 600 are two, 400 are one', () => {
-    expect([partsOf(row(1_000)), partsOf(row(600)), partsOf(row(400))]).toEqual([2, 1, 0])
+  test('1,000 blocks in a row are two machines, 600 are one', () => {
+    expect([partsOf(row(1_000)), partsOf(row(600))]).toEqual([1, 0])
   })
 
-  test('10,000 in a row are at most 24', () => {
-    expect(partsOf(row(10_000))).toBeLessThanOrEqual(23)
+  test('10,000 in a row are at most sixteen', () => {
+    expect(partsOf(row(10_000))).toBeLessThanOrEqual(15)
   })
 
-  test('a block of a row takes at most 1,700 bytes', () => {
-    const [bytes = 0] = boundSizes(compileDag({ blocks: row(300) }))
-    expect(bytes / 300).toBeLessThanOrEqual(1_700)
+  test('a block of a row takes at most 1,050 bytes, one of a fan 1,500', () => {
+    const sizeOf = (family: string) => (boundSizes(compileDag({ blocks: blocksOf(family, 400) }))[0] ?? 0) / 400
+    expect(sizeOf('chain')).toBeLessThanOrEqual(1_050)
+    expect(sizeOf('fan out and in')).toBeLessThanOrEqual(1_500)
   })
 })
 

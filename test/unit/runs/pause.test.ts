@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import { type Head, nextCheck, shownState } from '../../../shared/runs/head.ts'
-import { movedBy, pausesSoFar, pauseOrdinal, runClock, stoodSince } from '../../../shared/runs/pause.ts'
+import { movedBy, pauseOrdinal, pausesSoFar, runClock, stoodSince } from '../../../shared/runs/pause.ts'
 
 const iso = (ms: number) => new Date(ms).toISOString()
 /** Pauses one after the other: how long it goes on before each, and how long it stands. */
