@@ -4,8 +4,8 @@ import { VERIFY_RUN } from '../../../shared/api/verify-routes.ts'
 import { proofOf } from '../../../shared/runs/erasure.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import { foldRun } from '../../../shared/runs/fold-run.ts'
-import { SHOWN_STATES } from '../../../shared/runs/head.ts'
 import { hashAfter } from '../../../shared/runs/hash-chain.ts'
+import { SHOWN_STATES } from '../../../shared/runs/head.ts'
 import type { RunFold } from '../../../shared/runs/run-fold.ts'
 import { canonicalJson } from '../../../shared/text/json.ts'
 import { AuditedRunSchema, auditProblems, auditRun } from '../approvals/audit.ts'
@@ -187,7 +187,6 @@ function foldProblems(events: readonly RunEvent[], { run, blocks, steps }: Folde
 
 /** These are derived from what is stored: to a fold each is a running run. */
 const LIVE: ReadonlySet<string> = new Set(SHOWN_STATES)
-
 
 function stateOf(shown: string): string {
   return LIVE.has(shown) ? 'running' : shown
