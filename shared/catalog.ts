@@ -395,7 +395,7 @@ export const FUNCTIONS: readonly FunctionLine[] = [
   { name: 'list-approvals', file: 'api/list-approvals.ts', ports: ['runs', 'objects'] },
   { name: 'decide-approval', file: 'api/decide-approval.ts', ports: ['runs', 'objects', 'outbox'] },
   { name: 'stop-run', file: 'api/stop-run.ts', ports: ['runs', 'objects', 'outbox', 'telemetry'] },
-  { name: 'pause-run', file: 'api/pause-run.ts', stack: 'operations', ports: ['runs', 'outbox', 'telemetry'] },
+  { name: 'pause-run', file: 'api/pause-run.ts', stack: 'operations', ports: ['runs', 'outbox'] },
   {
     name: 'resume-run',
     file: 'api/resume-run.ts',
