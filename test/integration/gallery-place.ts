@@ -36,8 +36,11 @@ export async function openGallery() {
   }
   const keyOf = (run_id: string) => ({ tenant: 'main', run_id })
   const eventsOf = async (id: string): Promise<readonly RunEvent[]> => runs.events(keyOf(id), 0, 1_000)
-  const start = async (name: string, inputs: object = {}): Promise<string> => {
-    const { run_id } = await call('/api/dag/run', { name, inputs })
+  /** Of a shipped document, or of one that is given as it is. */
+  const start = async (document: string | { readonly dag: string }, inputs: object = {}): Promise<string> => {
+    const named = typeof document === 'string' ? { name: document } : document
+    const { run_id, ...refused } = await call('/api/dag/run', { ...named, inputs })
+    if (run_id === undefined) throw new Error(JSON.stringify(refused))
     return run_id
   }
   const decide = async (id: string, decision: 'approve' | 'reject'): Promise<void> => {
@@ -71,6 +74,9 @@ export async function openGallery() {
   })
   return {
     place,
+    /** Where documents read files from. */
+    dir,
+    call,
     start,
     toEnd,
     eventsOf,
