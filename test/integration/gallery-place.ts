@@ -23,10 +23,14 @@ export interface EndedRun {
 
 export type GalleryPlace = Awaited<ReturnType<typeof openGallery>>
 
-/** A local place with the shipped documents, and a person who approves what they ask unless a test says otherwise. */
-export async function openGallery() {
+/**
+ * A local place with the shipped documents, and a person who approves what they ask unless a test says otherwise; its
+ * settings are every place's own but for `more`.
+ */
+export async function openGallery(more: object = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'sluice-gallery-'))
-  const settings = SettingsSchema.parse({ port: 0, data_dir: join(dir, 'data'), dags: [DAGS], inputs_dir: dir })
+  const own = { port: 0, data_dir: join(dir, 'data'), dags: [DAGS], inputs_dir: dir }
+  const settings = SettingsSchema.parse({ ...own, ...more })
   const place = await openPlace(settings, { listen: true })
   const { runs, objects } = place.world
 

@@ -1,16 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
-import {
-  CreateStateMachineAliasCommand,
-  CreateStateMachineCommand,
-  DescribeExecutionCommand,
-  type ExecutionListItem,
-  GetExecutionHistoryCommand,
-  ListExecutionsCommand,
-  ListStateMachinesCommand,
-  SFNClient,
-} from '@aws-sdk/client-sfn'
+import { CreateStateMachineAliasCommand, CreateStateMachineCommand, SFNClient } from '@aws-sdk/client-sfn'
 import { createLocalMachine } from '../../infra/local/asl/local-machine.ts'
 import { createSqliteJournal } from '../../infra/local/asl/sqlite-journal.ts'
 import { systemClock } from '../../infra/local/clock-and-log.ts'
@@ -18,22 +9,14 @@ import type { Place } from '../../infra/local/place.ts'
 import { FUNCTIONS } from '../../shared/catalog.ts'
 import { bindPlaceholders } from '../../shared/compile/bind-placeholders.ts'
 import { researchMachine } from '../../shared/compile/research-machine.ts'
-import type { Execution, Machine } from '../../shared/runs/machine.ts'
+import type { Machine } from '../../shared/runs/machine.ts'
 import type { Json } from '../../shared/text/json.ts'
 import { ACCOUNT, emulatedAws } from '../emulators/aws-client.ts'
 import type { MotoStates } from '../emulators/moto.ts'
 import { lambdaArn } from '../integration/aws/aws-settings.ts'
 import type { MachinesPlace } from '../integration/aws/machines-place.ts'
-import { linesOfHistory } from './history-lines.ts'
-import { type Line, recordJournal } from './run-history.ts'
-
-/** What one execution did: its states, line by line, how many events that is, and its end. */
-export interface Trace {
-  readonly name: string
-  readonly lines: readonly Line[]
-  readonly events: number
-  readonly end: Execution & { readonly output?: Json }
-}
+import { recordJournal } from './run-history.ts'
+import { endOf, stopExecutions, type Trace, traceExecutions } from './traces.ts'
 
 /** What runs the machines of a place. */
 export interface Interpreter {
@@ -65,7 +48,6 @@ export function driveWithOurs(place: Place): Interpreter {
   const names = Object.fromEntries(placeholders((name) => name))
   const machine = createLocalMachine({
     invoke,
-    native: (call, signal) => place.world.steps.call(call, signal),
     clock: systemClock,
     ids: { random: (bytes) => randomBytes(bytes), boot: place.world.ids.boot },
     journal: recorded.journal,
@@ -93,24 +75,23 @@ export async function driveWithMoto(place: Place, moto: MotoStates, machines: Ma
   const { called, invoke } = handlersOf(place)
   const aws = emulatedAws(`http://127.0.0.1:${moto.port}`)
   const client = new SFNClient(aws)
-  const before = new Set((await executionsIn(client)).map(({ executionArn }) => executionArn))
+  const traces = await traceExecutions(client)
   moto.answer((name, payload) => invoke(name.replace('sluice-test-', ''), payload))
   const adapter = machines.machine(aws)
-  // Documents of this place lie in folders: none was deployed.
-  const machine: Machine = { ...adapter, deployed: (...order) => adapter.ensure(...order) }
+  const machine: Machine = {
+    ...adapter,
+    // Documents of this place lie in folders: none was deployed.
+    deployed: (...order) => adapter.ensure(...order),
+    // moto answers 500 where a version is started.
+    start: (order) => adapter.start({ ...order, machine: order.machine.replace(/:\d+$/, '') }),
+  }
   Object.assign(place.world, { machine })
   return {
     called,
-    async traces() {
-      for (;;) {
-        const all = (await executionsIn(client)).filter(({ executionArn }) => !before.has(executionArn))
-        if (all.every(({ status }) => status !== 'RUNNING')) {
-          return await Promise.all(all.map(({ executionArn }) => traceOf(client, executionArn ?? '')))
-        }
-        await delay(20)
-      }
-    },
+    traces,
     async close() {
+      // What is still under way would call the functions of the next one.
+      await stopExecutions(client)
       client.destroy()
     },
   }
@@ -133,29 +114,4 @@ function placeholders(named: (name: string) => string): [string, string][] {
   return FUNCTIONS.flatMap(({ placeholder, name }): [string, string][] =>
     placeholder === undefined ? [] : [[placeholder, named(name)]],
   )
-}
-
-async function executionsIn(client: SFNClient): Promise<readonly ExecutionListItem[]> {
-  const { stateMachines = [] } = await client.send(new ListStateMachinesCommand({ maxResults: 1_000 }))
-  const lists = stateMachines.map(({ stateMachineArn }) =>
-    client.send(new ListExecutionsCommand({ stateMachineArn, maxResults: 1_000 })),
-  )
-  return (await Promise.all(lists)).flatMap(({ executions = [] }) => executions)
-}
-
-async function traceOf(client: SFNClient, executionArn: string): Promise<Trace> {
-  const { name = '', status, error, cause, output } = await client.send(new DescribeExecutionCommand({ executionArn }))
-  const { events = [] } = await client.send(new GetExecutionHistoryCommand({ executionArn, maxResults: 1_000 }))
-  const known = status === undefined || status === 'PENDING_REDRIVE' ? 'RUNNING' : status
-  const said = output === undefined ? undefined : (JSON.parse(output) as Json)
-  return {
-    name,
-    lines: linesOfHistory(events),
-    events: events.length,
-    end: endOf({ status: known, error, cause, output: said }),
-  }
-}
-
-function endOf(given: { readonly [K in keyof Trace['end']]: Trace['end'][K] | undefined }): Trace['end'] {
-  return JSON.parse(JSON.stringify(given))
 }

@@ -129,6 +129,7 @@ interface OpenLine extends Line {
   readonly path: string
   readonly states: Definition
   readonly entered: EnteredState[]
+  isOver?: true
 }
 
 /** As far as lines need it: where they begin. */
@@ -143,13 +144,7 @@ interface Definition {
 export function recordJournal(journal: Journal) {
   const all: Recording[] = []
   const texts = new Map<string, string>()
-  const lines = new Map<FrameSlot, OpenLine>()
   const ofId = (id: number) => all.find(({ execution }) => execution.id === id)
-  const lineOf = (recording: Recording, slot: FrameSlot): OpenLine => {
-    const known = lines.get(slot) ?? openLine(recording, slot.path)
-    lines.set(slot, known)
-    return known
-  }
   const recorded: Journal = {
     ...journal,
     define(hash, definition) {
@@ -167,8 +162,9 @@ export function recordJournal(journal: Journal) {
       const found = ofId(slot.execution.id)
       if (found !== undefined && entersState(place)) {
         found.transitions += 1
-        const line = slot.path === '' ? found.lines[0] : lineOf(found, slot)
-        if ('state' in place) line?.entered.push({ state: place.state, input: place.input })
+        const line = lineAt(found, slot.path)
+        if ('state' in place) line.entered.push({ state: place.state, input: place.input })
+        else line.isOver = true
       }
       journal.put(slot, place, soon)
     },
@@ -191,16 +187,18 @@ export function recordJournal(journal: Journal) {
   }
 }
 
-/** A line is known with its second state, or its end: what its first was given is in no journal. */
-function openLine({ lines }: Recording, path: string): OpenLine {
+/** A line is known with its second state, its end or one of its own branches: what its first was given is in no journal. */
+function lineAt(recording: Recording, path: string): OpenLine {
+  const known = recording.lines.findLast((line) => line.path === path && line.isOver !== true)
+  if (known !== undefined) return known
   const cut = path.lastIndexOf('/')
-  const parent = lines.findLast((line) => line.path === path.slice(0, cut))
-  const of = parent?.entered.at(-1)?.state ?? ''
-  const { Branches, ItemProcessor } = parent?.states.States[of] ?? {}
+  const parent = lineAt(recording, path.slice(0, cut))
+  const of = parent.entered.at(-1)?.state ?? ''
+  const { Branches, ItemProcessor } = parent.states.States[of] ?? {}
   const states = Branches?.[Number(path.slice(cut + 1))] ?? ItemProcessor
   if (states === undefined) throw new Error(`the state "${of}" has no line ${path}`)
   const line = { of, path, states, entered: [{ state: states.StartAt, input: null }] }
-  lines.push(line)
+  recording.lines.push(line)
   return line
 }
 
