@@ -52,6 +52,7 @@ async function play(driven: (place: Place) => Promise<Interpreter> | Interpreter
   const interpreter = await driven(gallery.place)
   try {
     const late = new AbortController()
+    if (process.env.SHOW) console.log('PLAY')
     const ended = begin(gallery).then((id) => gallery.toEnd(id))
     await Promise.race([ended, isLate(interpreter, late.signal)])
     late.abort()
@@ -76,13 +77,14 @@ async function isLate(interpreter: Interpreter, signal: AbortSignal): Promise<ne
 type Tell = (value: unknown) => Promise<string>
 
 async function tellExecution({ lines, events, end }: Trace, log: readonly RunEvent[], tell: Tell) {
-  const told = await Promise.all(log.map(({ seq: _, run_id: _run, at: _at, ...event }) => tell(event)))
+  const isOneLine = lines.length === 1
+  const written = isOneLine ? log : log.map(withoutEvidence)
+  const told = await Promise.all(written.map(({ seq: _, run_id: _run, at: _at, ...event }) => tell(event)))
   const entered = await Promise.all(
     lines.map(async ({ of, entered: states }) =>
       [of, ...(await Promise.all(states.map(async ({ state, input }) => `${state} ${await tell(input)}`)))].join('\n'),
     ),
   )
-  const isOneLine = lines.length === 1
   return {
     end: await tell(end),
     events,
@@ -91,6 +93,14 @@ async function tellExecution({ lines, events, end }: Trace, log: readonly RunEve
     lines: entered.toSorted(),
     log: isOneLine ? told : toldLanes(log, told),
   }
+}
+
+/** What a goal was held against lies in a body in the order it was written in, which of branches is nobody's promise. */
+function withoutEvidence(event: RunEvent): RunEvent {
+  if (event.type !== 'goal:evaluated') return event
+  if (process.env.SHOW) console.log('REF', JSON.stringify(event.data)), process.stdout.write('')
+  const { ref: _, ...data } = event.data
+  return { ...event, data } as RunEvent
 }
 
 function toldLanes(log: readonly RunEvent[], told: readonly string[]): Readonly<Record<string, readonly string[]>> {
@@ -106,8 +116,11 @@ function byText(a: unknown, b: unknown): number {
   return JSON.stringify(a) < JSON.stringify(b) ? -1 : 1
 }
 
-/** Moments, how long something took and how long that is in bytes, who holds a claim; how far the log was, where branches write it. */
-const OF_ITS_OWN = /^(token|last_seq|holder|bytes|.*_(at|until|ms))$/
+/**
+ * Moments, how long something took and what is left of that for a child, how long that is in bytes, who holds a claim; how far
+ * the log was, where branches write it.
+ */
+const OF_ITS_OWN = /^(token|last_seq|holder|bytes|deadline_sec|.*_(at|until|ms))$/
 
 /** What a run says without what is its own alone. A stored body is told by what is in it, told so. */
 function createTeller({ world }: Place): Tell {
@@ -116,6 +129,7 @@ function createTeller({ world }: Place): Tell {
     const body = await world.objects.get('main', `objstore://main/${hash}`).catch(() => undefined)
     if (body === undefined) return hash
     const text = Buffer.from(body).toString('utf8')
+    if (process.env.SHOW && /row/.test(text)) console.log('BODY', text)
     return sha256(await tell(parsed(text)))
   }
   const tell: Tell = async (value) => {
