@@ -6,6 +6,7 @@ import {
   ListExecutionsCommand,
   ListStateMachinesCommand,
   type SFNClient,
+  type StateEnteredEventDetails,
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn'
 import type { Execution } from '../../shared/runs/machine.ts'
@@ -83,18 +84,25 @@ function linesOfHistory(events: readonly HistoryEvent[]): readonly Line[] {
   const lines = [root]
   for (const event of events) {
     const { previousEventId, stateEnteredEventDetails: entered } = event
-    const before = lineOf.get(previousEventId) ?? root
     const opening = byId.get(previousEventId)
     const isFirst = entered !== undefined && OPENS.has(opening?.type ?? '')
-    // An item may come behind the one before it: it names its Map.
-    const of = opening?.mapIterationStartedEventDetails?.name ?? lastOf(before)
-    const line = isFirst ? { of, entered: [] } : (leftBy(event, lines) ?? before)
-    if (isFirst) lines.push(line)
+    const before = lineOf.get(previousEventId) ?? root
+    const line = isFirst ? openLine(lines, opening, before) : (leftBy(event, lines) ?? before)
     lineOf.set(event.id, line)
-    if (entered === undefined) continue
-    line.entered.push({ state: entered.name ?? '', input: isFirst ? null : JSON.parse(entered.input ?? 'null') })
+    if (entered !== undefined) line.entered.push(stateOf(entered, isFirst))
   }
   return lines
+}
+
+/** An item may come behind the one before it: it names its Map. */
+function openLine(lines: OpenLine[], opening: HistoryEvent | undefined, before: OpenLine): OpenLine {
+  const line = { of: opening?.mapIterationStartedEventDetails?.name ?? lastOf(before), entered: [] }
+  lines.push(line)
+  return line
+}
+
+function stateOf({ name = '', input = 'null' }: StateEnteredEventDetails, isFirst: boolean): EnteredState {
+  return { state: name, input: isFirst ? null : JSON.parse(input) }
 }
 
 /** What ends a Parallel or a Map comes behind a branch or an item of it. */

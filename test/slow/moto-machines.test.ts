@@ -7,7 +7,6 @@ import {
 } from '@aws-sdk/client-sfn'
 import { afterAll, describe, expect, test } from 'vitest'
 import { type CompiledDag, compileDag } from '../../shared/compile/compile-dag.ts'
-import type { Json } from '../../shared/text/json.ts'
 import { ACCOUNT, emulatedAws } from '../emulators/aws-client.ts'
 import { startMotoStates } from '../emulators/moto.ts'
 import { FAMILIES, randomDags } from '../machines/random-dags.ts'
