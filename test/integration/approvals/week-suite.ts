@@ -312,7 +312,9 @@ export function openApprovalsSuite(store: string, openWeek: OpenWeek): void {
     // The time of all others is over when the eighth day is.
     await week.until(8.1)
     const late = new Set(decided)
-    expect(new Set(await Promise.all(waiting.filter((one) => !late.has(one)).map(stateOf)))).toEqual(new Set(['failed']))
+    expect(new Set(await Promise.all(waiting.filter((one) => !late.has(one)).map(stateOf)))).toEqual(
+      new Set(['failed']),
+    )
     await happen.freed()
     expect(await looking.queued('main', 10)).toEqual([])
     if (process.env.SLUICE_FIGURES !== undefined)

@@ -43,7 +43,9 @@ const WORDS: { readonly [T in EventType]: readonly (readonly [EventData<T>, stri
     [{ by: 'user:ada', reason: 'prices' }, 'paused by user:ada (prices): nothing begins, deadlines stand still'],
     [{ by: 'user:ada', parent: 'run_p' }, /^paused by user:ada, with run run_p: /],
   ],
-  'run:resumed': [[{ by: 'user:ada', since: later, stood_ms: 65_000 }, 'goes on, by user:ada: it stood for 1 min 05 s']],
+  'run:resumed': [
+    [{ by: 'user:ada', since: later, stood_ms: 65_000 }, 'goes on, by user:ada: it stood for 1 min 05 s'],
+  ],
   'run:completed': [[ended, 'run completed: all 3 blocks completed']],
   'run:partial': [[{ ...ended, next_run: 'run_b' }, 'run partial: all 3 blocks completed; goes on as run_b']],
   'run:blocked': [[ended, /^run blocked: /]],
