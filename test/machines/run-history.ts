@@ -4,7 +4,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type {
   ExecutionEnd,
   FramePosition,
-  FrameSlot,
   Journal,
   JournalledExecution,
 } from '../../infra/local/asl/journal.ts'
