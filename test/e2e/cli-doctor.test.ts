@@ -109,7 +109,10 @@ describe('sluice doctor', () => {
     }
     try {
       expect(await told({})).toMatchObject({ state: 'skipped', says: 'requests leave straight, to any public host' })
-      expect(await told({ hosts: ['a.example'] })).toMatchObject({ state: 'ok', says: expect.stringContaining('"a.example"') })
+      expect(await told({ hosts: ['a.example'] })).toMatchObject({
+        state: 'ok',
+        says: expect.stringContaining('"a.example"'),
+      })
       const hosts = ['*.example.com']
       expect(await told({ ...named, hosts }, { PROXY_AUTH: 'ana:secret' }, { providers })).toMatchObject({
         state: 'ok',
@@ -117,9 +120,15 @@ describe('sluice doctor', () => {
       })
       // The check of the provider went through it too.
       expect(asked).toEqual(['sluice.invalid:443', 'models.example.com:443'])
-      expect(await told(named, { PROXY_AUTH: 'ana:other' })).toMatchObject({ state: 'failed', says: expect.stringMatching(/\(407\)$/) })
+      expect(await told(named, { PROXY_AUTH: 'ana:other' })).toMatchObject({
+        state: 'failed',
+        says: expect.stringMatching(/\(407\)$/),
+      })
       expect(await told(named)).toMatchObject({ state: 'failed', says: expect.stringContaining('PROXY_AUTH') })
-      expect(await told({ proxy: 'http://127.0.0.1:1' })).toMatchObject({ state: 'failed', says: expect.stringContaining('ECONNREFUSED') })
+      expect(await told({ proxy: 'http://127.0.0.1:1' })).toMatchObject({
+        state: 'failed',
+        says: expect.stringContaining('ECONNREFUSED'),
+      })
       const none = { HTTPS_PROXY: '', https_proxy: '' }
       expect(await told({ proxy: 'environment' }, none)).toMatchObject({ state: 'warning' })
     } finally {
