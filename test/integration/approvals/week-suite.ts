@@ -3,23 +3,25 @@ import * as z from 'zod'
 import type { RunStore } from '../../../shared/runs/run-store.ts'
 import { runsPool } from '../../../shared/runs/run-store.ts'
 import { createVirtualClock, type VirtualClock } from '../../conformance/virtual-clock.ts'
-import { atMost, WHOLE } from '../../how-much.ts'
 import { post, startOf } from '../safety/safety-place.ts'
 import type { TestPlace } from '../test-place.ts'
 
 /**
- * 10,000 questions that are open for a week, a fiftieth of them daily, in a place that lets 5 runs work at once. All of it is
- * the place's own: each run is started, asked and decided by its handlers, and each sweep is a call of the sweep, each minute
- * as on AWS (daily each twenty). Time is virtual. The questions are asked on the first day.
+ * Questions that are open for a week, in a place that lets 5 runs work at once: 10,000 of them in the slow suite
+ * (test/slow/open-approvals.test.ts), 200 in every run of the tests. All of it is the place's own: each run is started, asked and
+ * decided by its handlers, and each sweep is a call of the sweep. Time is virtual. The questions are asked on the first day.
  */
-const OPEN = atMost(10_000, 200)
-const STEP_MIN = WHOLE ? 1 : 20
+export interface WeekSize {
+  readonly questions: number
+  /** From one sweep to the next. */
+  readonly step_min: number
+}
+
 const MAX_RUNS = 5
 const MINUTE_MS = 60_000
 /** Of this machine: what has to be loaded is. */
 const PATIENCE_MS = 60_000
 const DAY_SEC = 86_400
-const STEPS_A_DAY = 1_440 / STEP_MIN
 
 /** Calls of the run store since it was asked last; units where they are billed. */
 export interface Used {
@@ -209,7 +211,8 @@ function happenings({ open, used, looking }: WeekPlace, clock: VirtualClock) {
 type Happenings = ReturnType<typeof happenings>
 
 /** Step after step: those who ask, a sweep, and four times a day an ordinary run. */
-function walkWeek(happen: Happenings, clock: VirtualClock) {
+function walkWeek(happen: Happenings, clock: VirtualClock, { questions, step_min }: WeekSize) {
+  const steps = 1_440 / step_min
   const asked: AskedRun[] = []
   const starts: Used[] = []
   const days: Day[] = []
@@ -217,7 +220,7 @@ function walkWeek(happen: Happenings, clock: VirtualClock) {
   const idle: Used[] = []
   let n = 0
   const askSome = async () => {
-    const wanted = Math.min(OPEN, Math.ceil((OPEN * (n + 1)) / STEPS_A_DAY))
+    const wanted = Math.min(questions, Math.ceil((questions * (n + 1)) / steps))
     while (asked.length < wanted) {
       const { own, ...run } = await happen.ask(TEN[asked.length % TEN.length] ?? KINDS[0])
       asked.push(run)
@@ -231,14 +234,14 @@ function walkWeek(happen: Happenings, clock: VirtualClock) {
     ordinary,
     idle,
     async until(day: number) {
-      for (const end = Math.floor(day * STEPS_A_DAY); n < end; n += 1) {
+      for (const end = Math.floor(day * steps); n < end; n += 1) {
         await askSome()
-        await clock.advance(STEP_MIN * MINUTE_MS)
+        await clock.advance(step_min * MINUTE_MS)
         const swept = await happen.sweep()
         if (swept.looked === 0) idle.push(swept)
-        const today = Math.floor(n / STEPS_A_DAY)
+        const today = Math.floor(n / steps)
         days[today] = withSweep(days[today] ?? NO_DAY, swept)
-        if (n % (STEPS_A_DAY / 4) === 1) ordinary.push(await happen.ordinary())
+        if (n % (steps / 4) === 1) ordinary.push(await happen.ordinary())
       }
     },
   }
@@ -251,11 +254,13 @@ async function repeated(once: () => Promise<Used>): Promise<Used> {
 }
 
 /** The week on one kind of store. */
-export function openApprovalsSuite(store: string, openWeek: OpenWeek): void {
+export function openApprovalsSuite(store: string, openWeek: OpenWeek, size: WeekSize): void {
+  const { questions } = size
+  const steps = 1_440 / size.step_min
   let place: WeekPlace | undefined
   afterEach(() => place?.open.close())
 
-  test(`${OPEN} open approvals over a week, on ${store}: they hold no place, cost a day what few cost, and end as somebody or their time says`, {
+  test(`${questions} open approvals over a week, on ${store}: they hold no place, cost a day what few cost, and end as somebody or their time says`, {
     timeout: 1_800_000,
   }, async () => {
     const clock = createVirtualClock()
@@ -269,15 +274,15 @@ export function openApprovalsSuite(store: string, openWeek: OpenWeek): void {
     const alone = { ordinary: await repeated(happen.ordinary), sweep: await repeated(happen.sweep) }
 
     // A week but an hour: no question's time is over but where its document says less.
-    const week = walkWeek(happen, clock)
+    const week = walkWeek(happen, clock, size)
     await week.until(6 + 23 / 24)
     const { asked, starts, days } = week
-    expect(asked).toHaveLength(OPEN)
+    expect(asked).toHaveLength(questions)
     await happen.freed()
     expect(await Promise.all(asked.map(stateOf))).toEqual(asked.map(({ kind }) => kind.end ?? 'running'))
 
     // Starts, ordinary runs and sweeps cost what they cost beside nothing.
-    const tenth = Math.ceil(OPEN / 10)
+    const tenth = Math.ceil(questions / 10)
     const usual = { start: typical(starts.slice(TEN.length, TEN.length + tenth)), ...alone }
     expect(typical(starts.slice(-tenth))).toEqual(usual.start)
     expect(typical(week.ordinary)).toEqual(usual.ordinary)
@@ -286,16 +291,16 @@ export function openApprovalsSuite(store: string, openWeek: OpenWeek): void {
     expectNoneDearer(week.ordinary, usual.ordinary)
     expectNoneDearer(week.idle, usual.sweep)
     // Who is waited for is looked after ever less often: some times on the first day, then once a day and when his time comes.
-    expect(days[0]?.looked).toBeLessThanOrEqual(12 * OPEN)
-    for (const { looked } of days.slice(1)) expect(looked).toBeLessThanOrEqual(3 * OPEN)
+    expect(days[0]?.looked).toBeLessThanOrEqual(12 * questions)
+    for (const { looked } of days.slice(1)) expect(looked).toBeLessThanOrEqual(3 * questions)
     for (const { looked, calls, wcu } of days) {
-      expect(calls).toBeLessThanOrEqual(STEPS_A_DAY * alone.sweep.calls + 12 * (looked + OPEN))
-      expect(wcu).toBeLessThanOrEqual(8 * (looked + OPEN))
+      expect(calls).toBeLessThanOrEqual(steps * alone.sweep.calls + 12 * (looked + questions))
+      expect(wcu).toBeLessThanOrEqual(8 * (looked + questions))
     }
     // The pool is asked for by those alone whose time was over: once to take a place, once to give it back.
     const over = asked.filter(({ kind }) => kind.end !== undefined)
     const leases = days.reduce((sum, day) => sum + day.leases, 0)
-    expect(leases - alone.sweep.leases * days.length * STEPS_A_DAY).toBeLessThanOrEqual(3 * over.length)
+    expect(leases - alone.sweep.leases * days.length * steps).toBeLessThanOrEqual(3 * over.length)
 
     // The inbox: each once, and its last page costs what its first does.
     const waiting = asked.filter(({ kind }) => kind.end === undefined)
@@ -304,7 +309,7 @@ export function openApprovalsSuite(store: string, openWeek: OpenWeek): void {
     expectNoneDearer(pages, pages[0] ?? NO_DAY)
 
     // Some hundreds are decided at once, a hundred times as many as may work at a time; none is refused.
-    const decided = waiting.filter((_, i) => i % Math.ceil(waiting.length / atMost(500, 40)) === 0)
+    const decided = waiting.filter((_, i) => i % Math.ceil(waiting.length / Math.min(500, questions / 5)) === 0)
     for (const { run_id } of decided) await happen.decide(run_id)
     for (const { run_id } of decided) await happen.ended(run_id)
     expect(new Set(await Promise.all(decided.map(stateOf)))).toEqual(new Set(['completed']))
@@ -312,9 +317,8 @@ export function openApprovalsSuite(store: string, openWeek: OpenWeek): void {
     // The time of all others is over when the eighth day is.
     await week.until(8.1)
     const late = new Set(decided)
-    expect(new Set(await Promise.all(waiting.filter((one) => !late.has(one)).map(stateOf)))).toEqual(
-      new Set(['failed']),
-    )
+    const rest = await Promise.all(waiting.filter((one) => !late.has(one)).map(stateOf))
+    expect(new Set(rest)).toEqual(new Set(['failed']))
     await happen.freed()
     expect(await looking.queued('main', 10)).toEqual([])
     if (process.env.SLUICE_FIGURES !== undefined)
