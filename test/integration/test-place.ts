@@ -110,8 +110,6 @@ export async function openTestPlace(options: PlaceOptions = {}, settings: TestSe
       test.place = await openOwnPlace(parsed, { sweep_ms: 100, ...options })
     },
     async kill(again = options) {
-      // What a test has read in this process is in the file, as it is for whoever asks from outside.
-      await test.place.invoke('get-health', proxyEvent(undefined))
       copies += 1
       const data_dir = join(folder, `data-${copies}`)
       cpSync(parsed.data_dir, data_dir, { recursive: true, filter: (path) => !/\/lock(\.pid)?$/.test(path) })
