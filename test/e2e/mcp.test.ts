@@ -102,8 +102,6 @@ describe('sluice mcp', { timeout: SLOW }, () => {
         'list_runs',
         'search_runs',
         'annotate_run',
-        'pause_run',
-        'resume_run',
         'stop_run',
         'list_approvals',
       ],

@@ -254,10 +254,6 @@ const ROWS: readonly (readonly [number, string, (parts: Parts) => Parts & { befo
       'it is judged by the outcome of nothing',
       changed('block:output', ({ data }) => ({ data: { ...data, outcome_ref: Object.values(data.outputs)[0]?.ref } })),
     ],
-    [54, 'a block begins while its run is paused', stood({ paused_ms: 0 })],
-    [54, 'a run goes on that nobody paused', stood({ resumed_ms: 0 })],
-    [54, 'a pause was longer than is told', stood({ paused_ms: -5_000, resumed_ms: 0 }, { stood_ms: 1_000 })],
-    [54, 'the deadline of its run did not move by it', stood({ paused_ms: -5_000, resumed_ms: 0 })],
   ]
 
 /** Its first block is a step whose work is done once, began, and is tried again after it was lost. */
@@ -271,24 +267,6 @@ function lostOnce(parts: Parts): Parts {
       : one
   })
   return { ...lost, dag: { ...parts.dag, blocks } }
-}
-
-/** Before its first block begins the run is paused, goes on, or both, so much later than that block began. */
-function stood(at: { readonly paused_ms?: number; readonly resumed_ms?: number }, over: object = {}) {
-  return (parts: Parts): Parts => {
-    const first = parts.events.findIndex(({ type }) => type === 'block:started')
-    const [start] = parts.events
-    const after = (ms: number) => new Date(Date.parse(parts.events[first]?.at ?? '') + ms).toISOString()
-    const since = after(at.paused_ms ?? 0)
-    const told = { by: 'user:ana' }
-    const resumed = { ...told, since, stood_ms: (at.resumed_ms ?? 0) - (at.paused_ms ?? 0), ...over }
-    const pauses = [
-      ...(at.paused_ms === undefined ? [] : [{ type: 'run:paused', at: since, data: told }]),
-      ...(at.resumed_ms === undefined ? [] : [{ type: 'run:resumed', at: after(at.resumed_ms), data: resumed }]),
-    ].map((event, i) => ({ ...start, ...event, id: `run/p${i}` }) as RunEvent)
-    const events = parts.events.toSpliced(first, 0, ...pauses).map((event, i) => ({ ...event, seq: i + 1 }))
-    return { ...parts, events, head: { ...parts.head, seq: events.length } }
-  }
 }
 
 function withOutput(over: object) {

@@ -68,9 +68,8 @@ describe('planDag()', () => {
       transitions: 5,
       // Two of the execution, three Tasks, a Choice, a Succeed.
       events: 2 + 3 * 5 + 2 + 2,
-      // A run that is judged by nothing but its blocks never enters _decide_completion, nor, as long as nobody pauses it, the
-      // three in which it would stand still.
-      states: 9 + 3,
+      // A run that is judged by nothing but its blocks never enters _decide_completion.
+      states: 9,
       machines: [{ name: 'main', transitions: 5, events: 21 }],
       joins: [],
       over_ordered: [],

@@ -20,9 +20,8 @@ describe('planLine()', () => {
       parallels: 1,
       signals: 1,
       machines: 1,
-      // Each block has a wait for retries; _failed and _decide_completion are there and not entered, nor the five in which a
-      // run stands still that somebody paused.
-      states: 4 * 2 + 1 + 1 + 5 + 5,
+      // Each block has a wait for retries; _failed and _decide_completion are there and not entered.
+      states: 4 * 2 + 1 + 1 + 5,
       compile_ms: 0,
     })
   })
