@@ -117,7 +117,11 @@ test('nothing of an erased run is found in any file of the data folder, and its 
   expect(filesWith(at, `${SECRET} input`)).toEqual([])
   // The word that it was erased is all that buses have of it.
   const told = filesWith(at, run).filter((file) => file.includes('buses'))
-  const lines = told.flatMap((file) => readFileSync(file, 'utf8').split('\n').filter((line) => line.includes(run)))
+  const lines = told.flatMap((file) =>
+    readFileSync(file, 'utf8')
+      .split('\n')
+      .filter((line) => line.includes(run)),
+  )
   expect(lines.filter((line) => !line.includes('run:erased'))).toEqual([])
   // The other run has the same document and the same answer: they are its own.
   expect(JSON.stringify((await at.call('get-outputs', other)).json)).not.toContain('object_missing')

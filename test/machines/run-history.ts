@@ -1,12 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
-import type {
-  ExecutionEnd,
-  FramePosition,
-  Journal,
-  JournalledExecution,
-} from '../../infra/local/asl/journal.ts'
+import type { ExecutionEnd, FramePosition, Journal, JournalledExecution } from '../../infra/local/asl/journal.ts'
 import { createLocalMachine, type LocalMachine } from '../../infra/local/asl/local-machine.ts'
 import { createSqliteJournal } from '../../infra/local/asl/sqlite-journal.ts'
 import type { CompiledDag } from '../../shared/compile/compile-dag.ts'
