@@ -1,4 +1,4 @@
 import { weekOnDynamodb } from './week-places.ts'
-import { openApprovalsSuite } from './week-suite.ts'
+import { openApprovalsSuite, QUESTIONS } from './week-suite.ts'
 
-openApprovalsSuite('DynamoDB', weekOnDynamodb, { questions: 200, step_min: 20 })
+openApprovalsSuite('DynamoDB', weekOnDynamodb, { questions: QUESTIONS, step_min: 20, tags: ['thorough'] })

@@ -7,16 +7,19 @@ import { post, startOf } from '../safety/safety-place.ts'
 import type { TestPlace } from '../test-place.ts'
 
 /**
- * Questions that are open for a week, in a place that lets 5 runs work at once: 10,000 of them in the slow suite
- * (test/slow/open-approvals.test.ts), 200 in every run of the tests. All of it is the place's own: each run is started, asked and
- * decided by its handlers, and each sweep is a call of the sweep. Time is virtual. The questions are asked on the first day.
+ * Questions that are open for a week, in a place that lets 5 runs work at once: 200, or as many as SLUICE_QUESTIONS says. All
+ * of it is the place's own: each run is started, asked and decided by its handlers, and each sweep is a call of the sweep. Time is virtual. The questions are asked on the first day.
  */
 export interface WeekSize {
   readonly questions: number
+  /** Of the test: `thorough` where it is too slow for every change. */
+  readonly tags: readonly string[]
   /** From one sweep to the next. */
   readonly step_min: number
 }
 
+/** How many questions are asked. */
+export const QUESTIONS = Number(process.env.SLUICE_QUESTIONS ?? 200)
 const MAX_RUNS = 5
 const MINUTE_MS = 60_000
 /** Of this machine: what has to be loaded is. */
@@ -262,6 +265,7 @@ export function openApprovalsSuite(store: string, openWeek: OpenWeek, size: Week
 
   test(`${questions} open approvals over a week, on ${store}: they hold no place, cost a day what few cost, and end as somebody or their time says`, {
     timeout: 1_800_000,
+    tags: [...size.tags],
   }, async () => {
     const clock = createVirtualClock()
     place = await openWeek(clock, MAX_RUNS)

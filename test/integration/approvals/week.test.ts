@@ -1,4 +1,4 @@
 import { weekOnSqlite } from './week-places.ts'
-import { openApprovalsSuite } from './week-suite.ts'
+import { openApprovalsSuite, QUESTIONS } from './week-suite.ts'
 
-openApprovalsSuite('SQLite', weekOnSqlite, { questions: 200, step_min: 20 })
+openApprovalsSuite('SQLite', weekOnSqlite, { questions: QUESTIONS, step_min: 20, tags: [] })
