@@ -144,7 +144,7 @@ test('nothing of an erased run is found in any file of the data folder, and its 
   for (const [name, body] of [
     ['stop-run', {}],
     ['stop-run', { block_id: 'tell' }],
-    ['decide-approval', { decision: 'reject', reason: 'Too late', block_id: 'tell' }],
+    ['decide-approval', { decision: 'reject', block_id: 'tell' }],
   ] as const) {
     expect([name, (await at.call(name, run, body)).json]).toMatchObject([name, { status: 410, code: 'run_erased' }])
   }

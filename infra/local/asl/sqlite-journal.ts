@@ -90,8 +90,7 @@ export function createSqliteJournal(db: DatabaseSync): Journal {
       const rows: SQLInputValue[] = []
       for (const { execution, slots } of all) {
         const { id, events } = execution
-        if (isOver(id)) continue
-        addRows(rows, id, slots)
+        if (!isOver(id)) addRows(rows, id, slots)
         // A row that is made says it already.
         if (!brief.has(id)) sql.events.run(events, id)
       }
