@@ -23,7 +23,7 @@ blocks:
   - id: collect-the-figures-of-every-country-two
     outputs: { text: string }
     agent: { provider: local, model: outline, prompt: "Collect figures of Sweden." }
-    retry: { max_attempts: 2, delay_ms: 1500, jitter: none }
+    retry: { max_attempts: 2, delay_ms: 4000, jitter: none }
     post_gates:
       - { name: long-enough, check: { type: min_length, port: text, min: 300 }, error: "数字が足りません: the text must be longer than it is" }
   - id: publish
