@@ -23,10 +23,9 @@ import { countsOthers } from '../shared/views/spending.ts'
 import type { World } from '../shared/world.ts'
 import { type Caller, chargedAnswer, mayHaveUsed, toMicros, toTokenCount } from './provider-call.ts'
 
-/** Whose calls they are: the run, the name of its document, and the labels it was started with. */
+/** Whose calls they are: the run, and the name of its document. */
 interface Spender extends Caller {
   readonly dag: string
-  readonly labels: SpendingOf['labels']
 }
 
 /**
@@ -37,8 +36,7 @@ interface Spender extends Caller {
  */
 export function spendingProvider(spender: Spender, name: string, provider: Provider | undefined): Provider | undefined {
   const { settings } = spender.world
-  const { dag, labels } = spender
-  const caps = capsOf(settings.spending, { tenant: spender.run.tenant, dag, labels })
+  const caps = capsOf(settings.spending, { tenant: spender.run.tenant, dag: spender.dag })
   if (provider === undefined || caps.length === 0 || !callsModel(settings.providers, name)) return provider
   const counted = async <A>(call: CountedCall<A>): Promise<A> => {
     const amount = amountOfUsage(call.estimate)

@@ -7,21 +7,14 @@ import { PASSAGE_SPAN } from './index-file.ts'
 import { rangeOf } from './link-writer.ts'
 
 /** An edge between nodes. */
-interface NodeLink {
+export interface NodeLink {
   readonly src: number
   readonly dst: number
   readonly sure: boolean
 }
 
-/** The edges that texts make by one name: from each of `sources` to each of `nodes`. */
-interface NameLinks {
-  readonly sources: ReadonlySet<number>
-  /** Who bears the name. */
-  readonly nodes: readonly number[]
-}
-
-/** Every edge that texts make, name by name; `texts`: how many passages there are. */
-export function* allLinks(db: DatabaseSync, texts: number): Generator<NameLinks> {
+/** Every edge that texts make, each once; `texts`: how many passages there are. */
+export function* allLinks(db: DatabaseSync, texts: number): Generator<NodeLink> {
   // One row a name: a list of numbers as text is read several times faster than a row a mention.
   const rows = db
     .prepare(
@@ -33,7 +26,9 @@ export function* allLinks(db: DatabaseSync, texts: number): Generator<NameLinks>
   for (const row of rows) {
     const nodes = numbersOf(row.nodes)
     const written = writtenOf(String(row.written).split(','))
-    yield { sources: sourcesOf(numbersOf(row.met), { nodes, written, texts }), nodes }
+    for (const src of sourcesOf(numbersOf(row.met), { nodes, written, texts })) {
+      for (const dst of nodes) yield { src, dst, sure: nodes.length === 1 }
+    }
   }
 }
 

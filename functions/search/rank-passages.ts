@@ -10,12 +10,8 @@ import {
 
 /** Best passages whose words are looked for too. */
 const BEST = 3
-const LEAST_STEMS = 3
-
 /** A search of fewer words names what it wants. */
-export function isShort({ stems }: ParsedSearch): boolean {
-  return stems.size < LEAST_STEMS
-}
+const LEAST_STEMS = 3
 
 /** Passages by number in `found`, best first. */
 export interface Ranked {
@@ -93,9 +89,8 @@ function widen(
 }
 
 /** It has few words, or all of them stand in the names of one thing. */
-function isName(read: readonly ReadPassage[], search: ParsedSearch): boolean {
-  if (isShort(search)) return true
-  const { stems } = search
+function isName(read: readonly ReadPassage[], { stems }: ParsedSearch): boolean {
+  if (stems.size < LEAST_STEMS) return true
   return read.some(({ names }) => [...stems.keys()].every((stem) => names.includes(stem)))
 }
 

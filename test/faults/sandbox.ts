@@ -49,7 +49,6 @@ const KINDS: Readonly<Record<string, PointKinds>> = {
   spending: RISKY,
   triggers: RISKY,
   hookKeys: CALMLY,
-  drops: RISKY,
   objects: RISKY,
   uploads: RISKY,
   graph: RISKY,
@@ -139,7 +138,6 @@ const PORTS = [
   'spending',
   'triggers',
   'hookKeys',
-  'drops',
   'steps',
   'mcp',
 ] as const

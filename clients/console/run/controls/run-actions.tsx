@@ -34,15 +34,15 @@ export function RunActions({ session }: { readonly session: RunSession }) {
       <button type="button" onClick={() => setOpen('hold')}>
         Hold…
       </button>
-      {run.parent === undefined && (
+      {isEnded && run.parent === undefined && (
         <button type="button" class="danger" onClick={() => setOpen('erase')}>
-          {isEnded ? 'Erase…' : 'Erase at its end…'}
+          Erase…
         </button>
       )}
       {open === 'stop' && <StopDialog session={session} onClose={close} />}
       {open === 'retry' && <RetryDialog session={session} onClose={close} />}
       {open === 'hold' && <HoldDialog session={session} onClose={close} />}
-      {open === 'erase' && <EraseDialog session={session} goesOn={!isEnded} onClose={close} />}
+      {open === 'erase' && <EraseDialog session={session} onClose={close} />}
     </div>
   )
 }
