@@ -88,9 +88,19 @@ export async function playMachine(compiled: CompiledDag, outcomes: GivenOutcomes
   return { executions, entered, called, status }
 }
 
-/** A call of a function, without the token it was handed. */
+/** A call of a function, as every interpreter makes it. */
 export function callWords(name: string, payload: Json): string {
-  return `${name} ${JSON.stringify(payload, (key, value) => (key === 'token' ? 'TOKEN' : value))}`
+  return `${name} ${jsonWords(payload)}`
+}
+
+/** JSON without what each interpreter names by itself: the token it hands out, and the execution a part belongs to. */
+export function jsonWords(value: Json): string {
+  return JSON.stringify(value, (key, one) => OWN[key] ?? one)
+}
+
+const OWN: Readonly<Record<string, string>> = {
+  token: 'TOKEN',
+  AWS_STEP_FUNCTIONS_STARTED_BY_EXECUTION_ID: 'EXECUTION',
 }
 
 const RUN = 'run_1'
@@ -105,7 +115,7 @@ export interface Line {
 }
 
 /** What an execution did, as it was written down. */
-export interface RecordedExecution extends CountedExecution {
+interface RecordedExecution extends CountedExecution {
   readonly name: string
   readonly lines: readonly Line[]
   readonly end: ExecutionEnd | undefined

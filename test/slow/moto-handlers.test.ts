@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createIsolate } from '../../functions/isolate/isolate-pool.ts'
 import type { Place } from '../../infra/local/place.ts'
 import { compileDag } from '../../shared/compile/compile-dag.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
@@ -43,11 +44,15 @@ type Begin = (gallery: GalleryPlace) => Promise<string>
 
 const RUN_LATE_MS = 120_000
 
+/** Of all places of this file: gates have so long in it, of which the start of its children takes much. */
+const isolate = createIsolate()
+
 async function play(driven: (place: Place) => Promise<Interpreter> | Interpreter, begin: Begin) {
   const { agents, gates, pipelines } = SHIPPED
   const gallery = await openGallery({ agents, gates, pipelines })
   const countries = dirname(createRequire(import.meta.url).resolve('world-countries/package.json'))
   copyFileSync(join(countries, 'countries.json'), join(gallery.dir, 'countries.json'))
+  Object.assign(gallery.place.world, { isolate })
   await putAtlas(gallery.place.world)
   const interpreter = await driven(gallery.place)
   try {

@@ -17,6 +17,7 @@ import {
   type GivenOutcomes,
   givenFunctions,
   INPUT,
+  jsonWords,
   type Payload,
   playMachine,
 } from '../machines/run-history.ts'
@@ -75,7 +76,7 @@ async function inMoto(compiled: CompiledDag, outcomes: GivenOutcomes) {
 
 /** Branches go side by side: in which order they enter their states is nobody's promise. */
 function sorted(entered: readonly EnteredState[]): readonly string[] {
-  return entered.map(({ state, input }) => `${state} ${JSON.stringify(input)}`).toSorted()
+  return entered.map(({ state, input }) => `${state} ${jsonWords(input)}`).toSorted()
 }
 
 async function expectAlike(compiled: CompiledDag, outcomes = PLAIN): Promise<void> {
