@@ -23,9 +23,10 @@ import { countsOthers } from '../shared/views/spending.ts'
 import type { World } from '../shared/world.ts'
 import { type Caller, chargedAnswer, mayHaveUsed, toMicros, toTokenCount } from './provider-call.ts'
 
-/** Whose calls they are: the run, and the name of its document. */
+/** Whose calls they are: the run, the name of its document, and the labels it was started with. */
 interface Spender extends Caller {
   readonly dag: string
+  readonly labels: SpendingOf['labels']
 }
 
 /**
@@ -36,7 +37,8 @@ interface Spender extends Caller {
  */
 export function spendingProvider(spender: Spender, name: string, provider: Provider | undefined): Provider | undefined {
   const { settings } = spender.world
-  const caps = capsOf(settings.spending, { tenant: spender.run.tenant, dag: spender.dag })
+  const { dag, labels } = spender
+  const caps = capsOf(settings.spending, { tenant: spender.run.tenant, dag, labels })
   if (provider === undefined || caps.length === 0 || !callsModel(settings.providers, name)) return provider
   const counted = async <A>(call: CountedCall<A>): Promise<A> => {
     const amount = amountOfUsage(call.estimate)

@@ -26,6 +26,13 @@ export async function missingRunFault(world: Pick<World, 'runs'>, run: RunKey, c
   return new Fault('NotFound', 'unknown_run', message)
 }
 
+/** A run that had META a moment ago and has no HEAD: it was erased in between, or its store is damaged. */
+export async function goneFault({ runs }: Pick<World, 'runs'>, run: RunKey): Promise<Fault> {
+  const erasure = (await runs.mark(run))?.erasure
+  if (erasure !== undefined) return runErasedFault(run, erasure)
+  return new Fault('Bug', 'head_missing', `Run "${run.run_id}" has META but no HEAD.`)
+}
+
 /** The block a request names, in the document of its run. */
 export function requireBlock(dag: Dag, id: string): Block {
   const found = dag.blocks.find((block) => block.id === id)

@@ -10,6 +10,7 @@ import type { Modules } from './ports/modules.ts'
 import type { Inputs, ObjectStore, Uploads } from './ports/objects.ts'
 import type { Providers } from './providers/provider.ts'
 import type { Anchor, Anchors } from './runs/anchors.ts'
+import type { BulkKey } from './runs/bulk.ts'
 import type { Machine } from './runs/machine.ts'
 import type { LeasePool, RunKey, RunStore } from './runs/run-store.ts'
 import type { WaitStore } from './runs/wait-store.ts'
@@ -20,6 +21,7 @@ import type { SpendingLedgers } from './spending/ledger.ts'
 import type { Steps } from './steps/steps-port.ts'
 import type { Telemetry } from './telemetry/telemetry-port.ts'
 import type { McpServers } from './tools/mcp-port.ts'
+import type { Drops } from './triggers/drops.ts'
 import type { HookKeys } from './triggers/hook-keys.ts'
 import type { TriggerStore } from './triggers/trigger-store.ts'
 import type { Buses } from './webhooks/buses.ts'
@@ -46,6 +48,8 @@ export interface Outbox {
   fireTriggers(ended?: RunKey): Promise<void>
   /** Asynchronous invoke of keep-or-erase for a run that has a mark; failure is ignored, the sweep repeats. */
   keepOrErase(run: RunKey): Promise<void>
+  /** Asynchronous invoke of run-bulk for a bulk that was started; failure is ignored, the sweep repeats. */
+  runBulk(bulk: BulkKey): Promise<void>
   /** Calls write-anchor and waits for it; what it could not put is thrown. */
   writeAnchor(anchor: Anchor): Promise<void>
 }
@@ -107,6 +111,8 @@ export interface World {
   readonly waits: WaitStore
   /** What triggers remember, and the starts they owe. */
   readonly triggers: TriggerStore
+  /** What people drop for triggers. */
+  readonly drops: Drops
   /** What senders of webhooks prove themselves with. */
   readonly hookKeys: HookKeys
   /** Absent where there is no such bucket: locally, and where `audit.anchor` is `none`. */

@@ -131,7 +131,7 @@ const COMMANDS: readonly Row[] = [
   {
     name: 'doctor',
     takes: '[options]',
-    is: 'check Node, packages, settings, folders, server, console, providers and Slack',
+    is: 'check Node, packages, settings, folders, server, console, egress, providers and Slack',
     add: async () => (await import('./place/doctor.ts')).addDoctor,
   },
   {
@@ -144,6 +144,11 @@ const COMMANDS: readonly Row[] = [
     name: 'slack',
     is: 'approvals in Slack (docs/slack.md)',
     add: async () => (await import('./place/slack-commands.ts')).addSlack,
+  },
+  {
+    name: 'subject',
+    is: 'runs that hold the data of one subject: find them, erase them',
+    add: async () => (await import('./run/subject.ts')).addSubject,
   },
   {
     name: 'triggers',
@@ -203,6 +208,11 @@ const COMMANDS: readonly Row[] = [
     name: 'run',
     is: 'start, watch, decide and stop runs',
     add: async () => (await import('./run/run-commands.ts')).addRun,
+  },
+  {
+    name: 'view',
+    is: 'searches of runs with names, for everybody of the tenant',
+    add: async () => (await import('./run/views.ts')).addView,
   },
   {
     name: 'approvals',

@@ -316,6 +316,7 @@ async function makeNext(call: BlockCall, { approval_id, mode, feedback_ref }: It
     root,
     turn,
     priority,
+    subjects: meta.subjects,
     labels: currentLabels(meta, call.head),
     ...(edited === undefined ? {} : { edited }),
     ...(children === undefined ? {} : { children }),

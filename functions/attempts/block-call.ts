@@ -1,7 +1,6 @@
 import { type ActingItem, isActing, type ToolCall } from '../../shared/agents/agent-items.ts'
 import type { BounceModule } from '../../shared/dag/bounce-modules.ts'
 import type { Block, Foreach } from '../../shared/dag/dag.ts'
-import { Fault } from '../../shared/errors.ts'
 import type { EventData, RunEvent } from '../../shared/runs/event.ts'
 import { blockEpoch, blockOutcome, type Head, type HeadApproval } from '../../shared/runs/head.ts'
 import { approvalId, approvalLane, childRunId } from '../../shared/runs/ids.ts'
@@ -23,6 +22,7 @@ import { canonicalJson, type Json } from '../../shared/text/json.ts'
 import type { World } from '../../shared/world.ts'
 import type { Pinned } from '../record/pinned-run.ts'
 import type { Storage } from '../record/storage-quota.ts'
+import { goneFault } from '../require-run.ts'
 import type { CallMeter } from './meter.ts'
 
 /** One invocation's view of its block: what it is pinned to and what HEAD says right now. */
@@ -87,7 +87,7 @@ export async function readHead(
   const modules = call.module === undefined ? [] : [moduleLane(call.module)]
   const lanes = new Set([lane_key, ...blocks.map((id) => String(call.index.get(id))), ...modules, ...askedLanes(call)])
   const head = await world.runs.head(run, [...lanes])
-  if (head === undefined) throw new Fault('Bug', 'head_missing', `Run "${run.run_id}" has META but no HEAD.`)
+  if (head === undefined) throw await goneFault(world, run)
   call.storage.seen(head)
   const epoch = blockEpoch(call, head, block.id)
   const raw_lane = head.lanes[lane_key] ?? null

@@ -29,7 +29,7 @@ import { countGivenUp, countUse, noteRefusal } from './meter.ts'
  * The only way of a block and its gates to providers.
  */
 export function meteredProvider(call: BlockCall, name: string): Provider | undefined {
-  const spender = { world: call.world, run: call.run, dag: call.dag.name }
+  const spender = { world: call.world, run: call.run, dag: call.dag.name, labels: call.meta.labels ?? {} }
   const traced = tracedProvider(call.world, name, call.world.providers.get(name), () => callOrigin(call))
   const provider = spendingProvider(spender, name, traced)
   if (provider === undefined) return undefined

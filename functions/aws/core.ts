@@ -21,6 +21,7 @@ export interface FunctionEnvironment {
   readonly TABLE?: string | undefined
   readonly BUCKET?: string | undefined
   readonly ANCHORS?: string | undefined
+  readonly DROPS?: string | undefined
   readonly STATE_MACHINE_ROLE_ARN?: string | undefined
   readonly MACHINE_LOG_GROUP_ARN?: string | undefined
   /** Where releases are gradual: id of the release that a function of machines is of. */
@@ -59,7 +60,7 @@ export function functionArn(settings: FunctionEnvironment, name: string): string
   return settings.functions[name] ?? refuseMissing(arnVariable(name))
 }
 
-type OptionalName = 'TABLE' | 'BUCKET' | 'ANCHORS' | 'STATE_MACHINE_ROLE_ARN'
+type OptionalName = 'TABLE' | 'BUCKET' | 'ANCHORS' | 'DROPS' | 'STATE_MACHINE_ROLE_ARN'
 
 /** `run-block` is RUN_BLOCK_ARN. */
 export function arnVariable(functionName: string): string {

@@ -5,9 +5,11 @@ import { authorizedPrincipal } from '../../shared/auth/authorizer.ts'
 import { MAIN_TENANT, type Principal } from '../../shared/auth/principal.ts'
 import { SCOPES } from '../../shared/auth/scopes.ts'
 import { FUNCTIONS } from '../../shared/catalog.ts'
+import { namedProxy } from '../../shared/egress/proxy.ts'
 import { Fault, MachineSignal } from '../../shared/errors.ts'
 import { type Settings, SettingsSchema } from '../../shared/settings/settings.ts'
 import type { World } from '../../shared/world.ts'
+import { useEgress } from '../egress/egress.ts'
 import type { Handler } from '../handler.ts'
 import {
   arnVariable,
@@ -192,12 +194,14 @@ function openCore(
 ): Core {
   const read = readEnvironment(env)
   const secrets = ports.secrets?.({ clock: lambdaClock })
+  const checked = parsePolicy(settings)
+  useEgress(checked.egress, namedProxy(checked.egress))
   return {
     env: read,
     deployed,
     gates,
     ...(secrets === undefined ? {} : { secrets }),
-    settings: parsePolicy(settings),
+    settings: checked,
     clock: lambdaClock,
     ids: createIds(),
     log: createLog({ level: read.SLUICE_LOG, facts: { stage: read.STAGE, function: name } }),
@@ -241,6 +245,7 @@ const EnvSchema = z.object({
   BUCKET: z.string().min(3).optional(),
   /** The bucket with Object Lock. */
   ANCHORS: z.string().min(3).optional(),
+  DROPS: z.string().min(3).optional(),
   /** What inline machines run as. */
   STATE_MACHINE_ROLE_ARN: ArnSchema.optional(),
   /** Where inline machines log (level ALL, without execution data); its ARN ends in `:*`. */

@@ -81,6 +81,7 @@ export function openOutbox({ env, log }: Pick<Core, 'env' | 'log'>, config: Lamb
     fireTriggers: (ended) =>
       nudge('fire-triggers', ended === undefined ? {} : { ended }, ended === undefined ? {} : { run_id: ended.run_id }),
     keepOrErase: ({ tenant, run_id }) => nudge('keep-or-erase', { tenant, run_id }, { run_id }),
+    runBulk: ({ tenant, bulk_id }) => nudge('run-bulk', { tenant, bulk_id }, { bulk_id }),
     async writeAnchor(anchor) {
       await writeAnchor(anchor, ANCHOR_MS)
     },

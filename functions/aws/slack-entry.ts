@@ -1,4 +1,6 @@
+import { namedProxy } from '../../shared/egress/proxy.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
+import { useEgress } from '../egress/egress.ts'
 import { type Core, createIds, createLog, environment, type FunctionEnvironment, lambdaClock } from './core.ts'
 import type { EntryParts, LambdaHandler } from './entry.ts'
 import { openInvocation, proxyAnswer, type RouteAnswer } from './invocation.ts'
@@ -25,13 +27,15 @@ export function slackEntry({ handler, ...parts }: EntryParts, env: NodeJS.Proces
 function openCore({ name, ports, settings }: Omit<EntryParts, 'handler'>, env: NodeJS.ProcessEnv): Core {
   const read = readFew(env)
   const secrets = ports.secrets?.({ clock: lambdaClock })
+  // Written into the bundle by infra/aws/bundle.ts as SettingsSchema made them.
+  const checked = settings as Settings
+  useEgress(checked.egress, namedProxy(checked.egress))
   return {
     env: read,
     deployed: {},
     gates: {},
     ...(secrets === undefined ? {} : { secrets }),
-    // Written into the bundle by infra/aws/bundle.ts as SettingsSchema made them.
-    settings: settings as Settings,
+    settings: checked,
     clock: lambdaClock,
     ids: createIds(),
     log: createLog({ level: read.SLUICE_LOG, facts: { stage: read.STAGE, function: name } }),

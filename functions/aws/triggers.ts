@@ -121,7 +121,7 @@ function firings(table: RunTable): Omit<TriggerStore, 'state' | 'putState'> {
       const item = await table.get(firingKey(trigger, id))
       const firing = item === undefined ? undefined : firingOf(item)
       if (item === undefined || firing === undefined || firing.state === 'owed') return
-      const { values: _, ...rest } = firing
+      const { values: _, object: __, ...rest } = firing
       // What is over is written by nobody else.
       await table.put({ ...item, firing: as.json(rest) })
     },

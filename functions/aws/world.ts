@@ -92,6 +92,7 @@ const PORTS: Readonly<Record<Port, true>> = {
   waits: true,
   spending: true,
   triggers: true,
+  drops: true,
   hookKeys: true,
   health: true,
   anchors: true,

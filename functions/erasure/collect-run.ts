@@ -29,8 +29,7 @@ export async function collectRun(world: World, run: RunKey, children: readonly s
     const meta = await world.runs.meta(one)
     if (meta === undefined) continue
     for (const hash of await recordings(world, meta)) bodies.add(hash)
-    const firing = await findFiring(world, meta)
-    if (firing?.values !== undefined) bodies.add(firing.values.sha256)
+    for (const { values } of await findFirings(world, meta)) if (values !== undefined) bodies.add(values.sha256)
     for (const hash of await keptEvents(world, one)) kept.add(hash)
   }
   return { bodies: [...bodies].filter((hash) => !kept.has(hash)) }
@@ -41,7 +40,7 @@ function family(run: RunKey, children: readonly string[]): readonly RunKey[] {
 }
 
 /**
- * Takes away what lies with others: kept results, the inputs of the firing that started it, what research wrote of itself into
+ * Takes away what lies with others: kept results, the inputs of the firings that led to it, what research wrote of itself into
  * the graph, messages in Slack. Answers how many of those Slack was told to delete.
  */
 export async function eraseElsewhere(world: World, run: RunKey, children: readonly string[]): Promise<number> {
@@ -50,9 +49,8 @@ export async function eraseElsewhere(world: World, run: RunKey, children: readon
     const meta = await world.runs.meta(one)
     if (meta === undefined) continue
     await dropCached(world, meta)
-    const firing = await findFiring(world, meta)
-    // It keeps its id, so that it starts nothing again.
-    if (firing !== undefined) await world.triggers.forgetInputs(firing, firing.id)
+    // They keep their ids, so that they start nothing again.
+    for (const firing of await findFirings(world, meta)) await world.triggers.forgetInputs(firing, firing.id)
     if (meta.kind === 'research') await world.graph.delete(run.tenant, [loopEntityId(run.tenant, one.run_id)])
     messages += await deleteMessages(world, one)
   }
@@ -115,18 +113,23 @@ async function dropCached(world: World, meta: Meta): Promise<void> {
 const TRIGGER = 'trigger:'
 const FIRINGS = 100
 
-/** The firing that started it. */
-async function findFiring({ triggers }: World, meta: Meta): Promise<Firing | undefined> {
-  if (!meta.starter.startsWith(TRIGGER)) return undefined
+/** The firing that started it, and those it stands for: they were joined with it (`debounce`), and have inputs of their own. */
+export async function findFirings({ triggers }: World, meta: Meta): Promise<readonly Firing[]> {
+  if (!meta.starter.startsWith(TRIGGER)) return []
   const trigger = { tenant: meta.tenant, document: meta.dag_name, trigger: meta.starter.slice(TRIGGER.length) }
+  const found: Firing[] = []
   let after: string | undefined
   do {
     const page = await triggers.firings(trigger, { limit: FIRINGS, after })
-    const own = page.firings.find(({ run_id }) => run_id === meta.run_id)
-    if (own !== undefined) return own
+    found.push(...page.firings.filter((firing) => firing.run_id === meta.run_id || isJoinedWith(firing, meta)))
     after = page.next
   } while (after !== undefined)
-  return undefined
+  return found
+}
+
+/** What it was joined with stands in its words alone (functions/triggers/pace.ts). */
+function isJoinedWith({ reason }: Firing, { run_id }: Meta): boolean {
+  return reason?.code === 'trigger_joined' && reason.message.includes(run_id)
 }
 
 /** An event of outside is nobody's alone: while it is kept for whoever waits for it, its body stays. */

@@ -1,33 +1,51 @@
 import { ERASURE_ROUTES, showMark } from '../../shared/api/erasure-routes.ts'
+import type { Principal } from '../../shared/auth/principal.ts'
 import { Fault } from '../../shared/errors.ts'
-import type { Head, OutboxEntry } from '../../shared/runs/head.ts'
+import type { Head } from '../../shared/runs/head.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { changeHandler } from '../http-handler.ts'
-import { heldFault, requireMarked, runsBelow, saidBy } from './run-family.ts'
+import { heldFault, owedOf, requireMarked, runsBelow, saidBy } from './run-family.ts'
 
 /** Should whoever is asked for the work die, the sweep asks again so soon. */
 const AGAIN_MS = 60_000
 
-/** Writes down that a run is to be erased; keep-or-erase does it. Again it answers how far that is. */
 export const handler = changeHandler({
   name: 'erase-run',
   schema: ERASURE_ROUTES['erase-run'],
   run: async ({ params, principal, body }, world) => {
     const run = { tenant: principal.tenant, run_id: params.run_id }
-    const there = await requireMarked(world, run)
-    if (there?.erasure === undefined) {
-      if (there?.hold !== undefined) throw heldFault(run, there, run.run_id)
-      const children = await requireErasable(world, run)
-      const now = world.clock.now()
-      const erasure = { version: 1, step: 'asked' as const, ...saidBy(principal, now, body.reason), children }
-      const began = await world.runs.beginErasure(run, erasure, new Date(now + AGAIN_MS).toISOString())
-      if (began === 'held') throw heldFault(run, (await world.runs.mark(run)) ?? {}, run.run_id)
-    }
-    await world.outbox.keepOrErase(run)
+    await eraseRun(world, run, principal, body)
     return { json: showMark(run.run_id, await world.runs.mark(run)) }
   },
 })
+
+/** Writes down that a run is to be erased; keep-or-erase does it. Again it changes nothing: the first who asked stays. */
+export async function eraseRun(
+  world: Pick<World, 'runs' | 'clock' | 'outbox'>,
+  run: RunKey,
+  principal: Principal,
+  { reason, when_ended }: { readonly reason: string; readonly when_ended?: boolean | undefined },
+): Promise<void> {
+  const there = await requireMarked(world, run)
+  if (there?.erasure === undefined) {
+    if (there?.hold !== undefined) throw heldFault(run, there, run.run_id)
+    const waits = when_ended === true && (await goesOn(world, run))
+    const children = waits ? [] : await requireErasable(world, run)
+    const now = world.clock.now()
+    const later = waits ? { when_ended: true as const } : {}
+    const erasure = { version: 1, step: 'asked' as const, ...saidBy(principal, now, reason), children, ...later }
+    const began = await world.runs.beginErasure(run, erasure, new Date(now + AGAIN_MS).toISOString())
+    if (began === 'held') throw heldFault(run, (await world.runs.mark(run)) ?? {}, run.run_id)
+  }
+  await world.outbox.keepOrErase(run)
+}
+
+/** A root alone: what a block opened goes with it. */
+async function goesOn(world: Pick<World, 'runs'>, run: RunKey): Promise<boolean> {
+  if ((await world.runs.meta(run))?.parent !== undefined) return false
+  return (await world.runs.head(run, []))?.state === 'running'
+}
 
 /** The ids of the runs below it. They and it are over and owe nothing, nobody holds them, and no run above it is there. */
 async function requireErasable(world: Pick<World, 'runs' | 'clock'>, run: RunKey): Promise<readonly string[]> {
@@ -46,16 +64,13 @@ async function requireErasable(world: Pick<World, 'runs' | 'clock'>, run: RunKey
   return below.map(({ run_id }) => run_id)
 }
 
-/** What people and programs have not been told yet is not told any more; the rest others wait for. */
-const DROPPED: ReadonlySet<OutboxEntry['kind']> = new Set(['endpoint', 'webhook', 'notify'])
-
 function requireOver({ run_id }: RunKey, head: Head | undefined): void {
   if (head === undefined) return
   if (head.state === 'running') {
-    const message = `Cannot erase run "${run_id}": it still goes on. Wait for its end, or stop it first with \`sluice run stop ${run_id}\`.`
+    const message = `Cannot erase run "${run_id}": it still goes on. Wait for its end, stop it first with \`sluice run stop ${run_id}\`, or say --when-ended (when_ended: true).`
     throw new Fault('Conflict', 'run_not_ended', message)
   }
-  const owed = head.outbox.filter(({ kind }) => !DROPPED.has(kind))
+  const owed = owedOf(head)
   if (owed.length === 0) return
   const kinds = [...new Set(owed.map(({ kind }) => kind))].join(', ')
   const message = `Cannot erase run "${run_id}" yet: its end is still on the way to others (${kinds}). Try again in a minute.`

@@ -1,10 +1,12 @@
 import * as z from 'zod'
 import { type Erasure, proofOf, type RunMark } from '../../shared/runs/erasure.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
+import { toldEndpoints, toldOfErasure } from '../../shared/webhooks/endpoint-deliveries.ts'
 import type { World } from '../../shared/world.ts'
 import { functionHandler } from '../handler.ts'
 import { collectRun, eraseElsewhere, factsOf } from './collect-run.ts'
 import { lookForOthers } from './named-by-others.ts'
+import { owedOf, runsBelow } from './run-family.ts'
 import { reachedObjects, textsOfRun } from './run-texts.ts'
 
 /** So long a call works; what is left is the next one's. */
@@ -15,6 +17,8 @@ const AGAIN_MS = 30_000
 const TURN_MS = 30_000
 /** Between two looks at a machine that is about to end. */
 const LAST_STEPS_MS = 2_000
+/** Between two looks at a run that is erased as soon as it has ended. */
+const UNTIL_ENDED_MS = 30_000
 /** A start stores what it is given, and then names it. */
 const QUIET_MS = 10_000
 /** What is put by a run that works may be named as long as a function lives. */
@@ -105,7 +109,14 @@ async function move(
 /** Writes down what is to go, before anything goes. */
 async function collect(work: Work, erasure: Erasure): Promise<Erasure | undefined> {
   const { world, run } = work
-  for (const child of erasure.children) {
+  if (erasure.when_ended === true && !(await isOver(world, run))) {
+    await move(work, erasure, {}, world.clock.now() + UNTIL_ENDED_MS)
+    return undefined
+  }
+  // Those it opened by its end.
+  const below = erasure.when_ended === true ? await runsBelow(world, run) : undefined
+  const children = below?.map(({ run_id }) => run_id) ?? erasure.children
+  for (const child of children) {
     const began = await beginChild(world, { ...run, run_id: child }, childErasure(run, erasure))
     if (began !== 'held') continue
     world.log.error('an erasure waits: a run below it is held', { run_id: run.run_id, held: child })
@@ -116,13 +127,22 @@ async function collect(work: Work, erasure: Erasure): Promise<Erasure | undefine
     return undefined
   }
   const of = await factsOf(world, run)
-  const { bodies: found } = await collectRun(world, run, erasure.children)
+  const { bodies: found } = await collectRun(world, run, children)
   // A call that died may have taken away what led to some of them.
   const known = await world.runs.erasing(run)
   const bodies = [...new Set([...found, ...known.bodies])]
   await world.runs.keepErasing(run, bodies)
-  const slack_messages = await eraseElsewhere(world, run, erasure.children)
-  return move(work, erasure, { step: 'emptying', run: of, bodies: { named: bodies.length }, slack_messages })
+  const slack_messages = await eraseElsewhere(world, run, children)
+  return move(work, erasure, { step: 'emptying', run: of, children, bodies: { named: bodies.length }, slack_messages })
+}
+
+/** It and those below it have ended, and owe others nothing. */
+async function isOver(world: World, run: RunKey): Promise<boolean> {
+  for (const one of [run, ...(await runsBelow(world, run))]) {
+    const head = await world.runs.head(one, [])
+    if (head?.state === 'running' || owedOf(head).length > 0) return false
+  }
+  return true
 }
 
 /** Its machine takes its last steps after the run has its verdict; whoever does not stop is waited for as long as a function lives. */
@@ -203,7 +223,11 @@ async function finish(work: Work, { look: _, ...erasure }: Erasure): Promise<Era
     await world.runs.moveErasure(key, { ...over, proof: proofOf(child, over) }, undefined)
   }
   const over = { ...erasure, step: 'erased' as const, version: erasure.version + 1, erased_at }
-  const moved = await world.runs.moveErasure(run, { ...over, proof: proofOf(run.run_id, over) }, undefined)
+  const { dag_name } = erasure.run ?? {}
+  const untold = toldOfErasure(toldEndpoints(world.settings), { tenant: run.tenant, dag_name })
+  const last = { ...over, ...(untold.length > 0 && { untold }), proof: proofOf(run.run_id, over) }
+  // The sweep has them told.
+  const moved = await world.runs.moveErasure(run, last, untold.length === 0 ? undefined : erased_at)
   return moved ? over : undefined
 }
 

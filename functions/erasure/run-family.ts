@@ -1,6 +1,7 @@
 import { otherPersonName, type Principal, principalName } from '../../shared/auth/principal.ts'
 import { Fault } from '../../shared/errors.ts'
 import { type RunMark, runErasedFault, type SaidWhy } from '../../shared/runs/erasure.ts'
+import type { Head, OutboxEntry } from '../../shared/runs/head.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { allEvents } from '../record/run-log.ts'
@@ -57,4 +58,12 @@ export function tooLate(run: RunKey, mark: RunMark | undefined): Fault {
   return mark?.erasure === undefined
     ? new Fault('Unavailable', 'store_busy', `Cannot hold run "${run.run_id}": somebody else changed it. Try again.`)
     : runErasedFault(run, mark.erasure)
+}
+
+/** What people and programs have not been told yet is not told any more; the rest others wait for. */
+const DROPPED: ReadonlySet<OutboxEntry['kind']> = new Set(['endpoint', 'webhook', 'notify'])
+
+/** What a run still owes to those who wait for it. */
+export function owedOf(head: Pick<Head, 'outbox'> | undefined): readonly OutboxEntry[] {
+  return head?.outbox.filter(({ kind }) => !DROPPED.has(kind)) ?? []
 }

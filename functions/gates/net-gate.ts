@@ -1,16 +1,17 @@
-import { lookup } from 'node:dns'
 import { once } from 'node:events'
 import * as http from 'node:http'
 import * as https from 'node:https'
-import type { LookupFunction } from 'node:net'
 import * as z from 'zod'
+import type { EgressProxy } from '../../shared/egress/proxy.ts'
 import type { LimitedAnswer, LimitedRequest, SignedMessage } from '../../shared/gates/gate-ports.ts'
 import { MOST_ANSWER_BYTES, MOST_REQUEST_MS } from '../../shared/limits.ts'
 import { findService } from '../../shared/services/settings.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import type { Json } from '../../shared/text/json.ts'
 import { safeOneLine } from '../../shared/text/redact.ts'
+import { proxyEnv, proxyFor } from '../egress/egress.ts'
 import { functionHandler } from '../handler.ts'
+import { checkedLookup, checkNamed, Refusal, type Resolve, systemResolve } from './checked-lookup.ts'
 import { addressProblem, checkTarget, portOf, servicePolicy, type TargetPolicy } from './net-target.ts'
 
 /** What may stand in a header: printable ASCII on one line. */
@@ -55,8 +56,11 @@ export const handler = functionHandler({
 })
 
 /** Of a service its own settings, of which nothing is taken from the caller; undefined = there is none of that name. */
-function policyOf({ service }: LimitedRequest, { http_gates, services, port }: Settings): TargetPolicy | undefined {
-  const policy = { ...http_gates, own_port: port }
+function policyOf(
+  { service }: LimitedRequest,
+  { http_gates, services, port, egress }: Settings,
+): TargetPolicy | undefined {
+  const policy = { ...http_gates, own_port: port, egress }
   if (service === undefined) return policy
   const named = findService(services, service.name)
   return named === undefined ? undefined : servicePolicy(named, policy)
@@ -98,7 +102,7 @@ async function follow(
   const { policy, resolve = systemResolve, signal } = guard
   let url = allowed(request.url, policy)
   for (let redirects = 0; ; redirects += 1) {
-    const reply = await sendOnce(url, request, { policy, resolve, signal })
+    const reply = await sendOnce(url, request, { policy, resolve, signal, proxy: await proxyOf(url, policy, resolve) })
     const isFollowed = request.follow !== false && (request.method === 'GET' || request.method === 'HEAD')
     const next = isFollowed ? nextOf(url, reply) : undefined
     if (next === undefined) return answered(url, reply, request)
@@ -108,6 +112,13 @@ async function follow(
     if (url.protocol === 'https:' && target.protocol === 'http:') throw new Refusal('a redirect from https to http')
     url = target
   }
+}
+
+/** Whom a request is handed to, once it is one that may be handed on. */
+async function proxyOf(url: URL, policy: TargetPolicy, resolve: Resolve): Promise<EgressProxy | undefined> {
+  const proxy = policy.egress === undefined ? undefined : proxyFor(url.hostname, policy.egress)
+  if (proxy !== undefined) await checkNamed(url, policy, resolve)
+  return proxy
 }
 
 function allowed(text: string, policy: TargetPolicy): URL {
@@ -173,6 +184,7 @@ const MEANING: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused (ECONNREFUSED)',
   ECONNRESET: 'the server broke off (ECONNRESET)',
   ENOTFOUND: 'there is no host of that name (ENOTFOUND)',
+  ERR_PROXY_TUNNEL: 'the proxy did not let it through (ERR_PROXY_TUNNEL)',
 }
 
 const MAX_HEADER_BYTES = 16_384
@@ -195,13 +207,15 @@ interface Wire {
   readonly policy: TargetPolicy
   readonly resolve: Resolve
   readonly signal: AbortSignal
+  /** Whom the request is handed to; undefined = it goes straight. */
+  readonly proxy?: EgressProxy | undefined
 }
 
 /** One request to one checked URL, on a connection of its own, without a redirect. Throws Refusal and network errors. */
 async function sendOnce(
   url: URL,
   { method, body, signed, service }: Pick<LimitedRequest, 'method' | 'body' | 'signed' | 'service'>,
-  { policy, resolve, signal }: Wire,
+  { policy, resolve, signal, proxy }: Wire,
 ): Promise<Reply> {
   const port = portOf(url)
   const text = signed?.text ?? (body === undefined ? undefined : JSON.stringify(body))
@@ -214,15 +228,15 @@ async function sendOnce(
       ...(signed === undefined ? {} : signedHeaders(signed)),
       ...(service === undefined ? {} : { 'user-agent': 'sluice/1', ...service.headers }),
     },
-    // Of its own: no socket of an earlier request, no proxy of the environment.
-    agent: new Agent({ keepAlive: false }),
-    lookup: checkedLookup(port, policy, resolve),
+    // Of its own: no socket of an earlier request, no proxy but the one of the settings.
+    agent: new Agent({ keepAlive: false, ...(proxy === undefined ? {} : { proxyEnv: proxyEnv(proxy) }) }),
+    ...(proxy === undefined ? { lookup: checkedLookup(port, policy, resolve) } : {}),
     maxHeaderSize: MAX_HEADER_BYTES,
     rejectUnauthorized: true,
     insecureHTTPParser: false,
     signal,
   })
-  checkPeer(outgoing, port, policy)
+  if (proxy === undefined) checkPeer(outgoing, port, policy)
   // An error after the answer's head is one of the body.
   outgoing.on('error', () => undefined)
   outgoing.end(sent)
@@ -271,47 +285,3 @@ async function readBody(response: http.IncomingMessage): Promise<Body> {
   const body = Buffer.concat(chunks).subarray(0, MOST_ANSWER_BYTES).toString()
   return { body, cut: bytes > MOST_ANSWER_BYTES }
 }
-
-/** All addresses of a name. The seam of the guarded request: tests answer what an attacker's server would. */
-type Resolve = (host: string) => Promise<readonly string[]>
-
-/** What the guard does not allow; it becomes the answer's reason. */
-class Refusal extends Error {}
-
-/**
- * The lookup of one connection: the name is resolved once, and the socket gets only addresses that were checked, so
- * that there is no second answer of a name server to be fooled by (DNS rebinding).
- */
-function checkedLookup(port: number, policy: TargetPolicy, resolve: Resolve): LookupFunction {
-  return (host, { all }, done) => {
-    resolve(host).then(
-      (found) => {
-        const judged = found.map((address) => ({ address, problem: addressProblem(address, port, policy) }))
-        const safe = judged.filter(({ problem }) => problem === undefined).map(({ address }) => withFamily(address))
-        const [first] = safe
-        if (first === undefined) done(noAddress(host, judged[0]?.problem), '', 4)
-        else if (all === true) done(null, safe)
-        else done(null, first.address, first.family)
-      },
-      (error: NodeJS.ErrnoException) => done(error, '', 4),
-    )
-  }
-}
-
-function withFamily(address: string) {
-  return { address, family: address.includes(':') ? 6 : 4 }
-}
-
-/** Which address it was is nobody's business who may not reach it. */
-function noAddress(host: string, problem: string | undefined): Error {
-  return new Refusal(problem === undefined ? `host ${host} has no address` : `host ${host} leads to ${problem}`)
-}
-
-/** As every program of this machine resolves names. */
-const systemResolve: Resolve = (host) =>
-  new Promise((resolve, reject) => {
-    lookup(host, { all: true }, (error, found) => {
-      if (error === null) resolve(found.map(({ address }) => address))
-      else reject(error)
-    })
-  })

@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net'
+import { type EgressSettings, egressProblem } from '../../shared/egress/settings.ts'
 import { type HttpGateSettings, hostListProblem } from '../../shared/gates/settings.ts'
 import { isBelowService, type ServiceSettings } from '../../shared/services/settings.ts'
 import { safeOneLine } from '../../shared/text/redact.ts'
@@ -7,6 +8,8 @@ import { strictUrl } from '../../shared/text/url.ts'
 /** What the operator allows, and the port where the local place itself listens. */
 export interface TargetPolicy extends HttpGateSettings {
   readonly own_port: number
+  /** By which way requests leave, and what they may ask at all; absent = straight, and anything the rest allows. */
+  readonly egress?: EgressSettings
   /** Nothing but what is below its URL is asked: a request of a service. */
   readonly service?: Pick<ServiceSettings, 'url' | 'private'>
 }
@@ -17,7 +20,7 @@ export interface TargetPolicy extends HttpGateSettings {
  */
 export function servicePolicy(
   service: Pick<ServiceSettings, 'url' | 'private'>,
-  { deny_hosts, own_port }: Pick<TargetPolicy, 'deny_hosts' | 'own_port'>,
+  { deny_hosts, own_port, egress }: Pick<TargetPolicy, 'deny_hosts' | 'own_port' | 'egress'>,
 ): TargetPolicy {
   const url = new URL(service.url)
   return {
@@ -27,6 +30,7 @@ export function servicePolicy(
     deny_hosts,
     loopback: service.private,
     own_port,
+    ...(egress === undefined ? {} : { egress }),
   }
 }
 
@@ -75,7 +79,7 @@ function portProblem(url: URL, { ports }: TargetPolicy): string | undefined {
 function hostProblem(host: string, policy: TargetPolicy): string | undefined {
   const { hosts, deny_hosts } = policy
   if (host.endsWith('.')) return `host ${host} ends with a dot; write it without`
-  const problem = hostListProblem(host, { hosts, deny_hosts })
+  const problem = hostListProblem(host, { hosts, deny_hosts }) ?? egressProblem(host, policy.egress ?? {})
   if (problem !== undefined) return problem
   const isListed = hosts !== undefined
   if (!isListed && OWN_API.test(host)) {

@@ -15,6 +15,15 @@ export type Delivery =
   | { readonly ok: true; readonly status?: number }
   | { readonly ok: false; readonly status?: number; readonly reason: string; readonly retry_after_ms?: number }
 
+/** How endpoints of one kind are told. */
+export interface Telling<E extends Endpoint> {
+  /** Those of the settings. */
+  readonly endpoints: readonly E[]
+  /** The most that one try takes. */
+  timeoutMs(endpoint: E): number
+  deliver(endpoint: E, message: WebhookMessage, event: Pick<BusEvent, 'type' | 'at'>): Promise<Delivery>
+}
+
 /** Sends a message to its endpoint, once: signed now, by the rules of http gates. 2xx = it was taken. */
 export async function deliverOnce(
   { http, webhooks, clock }: DeliverWorld,

@@ -11,24 +11,16 @@ import {
   retryAt,
   wantsEvent,
 } from '../../shared/webhooks/endpoint-deliveries.ts'
-import { type WebhookMessage, type WebhookWork, webhookMessage } from '../../shared/webhooks/message.ts'
+import { type WebhookWork, webhookMessage } from '../../shared/webhooks/message.ts'
 import type { Endpoint } from '../../shared/webhooks/settings.ts'
 import type { World } from '../../shared/world.ts'
-import type { Delivery } from './deliver.ts'
+import type { Delivery, Telling } from './deliver.ts'
+import { tellErasure } from './tell-erasure.ts'
 
 const text = z.string().min(1)
 
 /** What send-webhooks and send-bus-events are called with: one endpoint, so that nobody waits for an endpoint but it. */
 export const WorkSchema = z.strictObject({ run: z.strictObject({ tenant: text, run_id: text }), endpoint: text })
-
-/** How endpoints of one kind are told. */
-export interface Telling<E extends Endpoint> {
-  /** Those of the settings. */
-  readonly endpoints: readonly E[]
-  /** The most that one try takes. */
-  timeoutMs(endpoint: E): number
-  deliver(endpoint: E, message: WebhookMessage, event: RunEvent): Promise<Delivery>
-}
 
 /** One worker goes on so long; what is left then is the sweeper's. */
 const WORK_MS = 60_000
@@ -49,6 +41,7 @@ export async function tellEndpoint<E extends Endpoint>(
   telling: Telling<E>,
 ): Promise<{ readonly told: number }> {
   const endpoint = telling.endpoints.find(({ name, tenant }) => name === work.endpoint && tenant === work.run.tenant)
+  if ((await world.runs.head(work.run, [])) === undefined) return tellErasure(world, work, endpoint, telling)
   const of = { work, endpoint, ms: LONGER_MS + (endpoint === undefined ? 0 : telling.timeoutMs(endpoint)), telling }
   const turn = turnOf(world, of)
   const until = world.clock.now() + WORK_MS

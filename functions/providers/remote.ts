@@ -5,6 +5,7 @@ import type { DispatchAnswer, DispatchRequest, Provider } from '../../shared/pro
 import type { AiSdkSettings, RemoteSettings } from '../../shared/providers/settings.ts'
 import type { Json } from '../../shared/text/json.ts'
 import { splitLines } from '../../shared/text/split-lines.ts'
+import { listProblem } from '../egress/egress.ts'
 import { networkFault, silenceFault, timeoutFault } from './network-faults.ts'
 
 /** Reads the key of a provider where this place keeps it; Fault InvalidInput provider_key_missing. */
@@ -158,6 +159,11 @@ export async function exchange<T>(remote: Remote, request: Keyed, talk: (call: H
   }
 }
 
+function notListed(provider: string, problem: string): Fault {
+  const message = `Cannot ask provider "${provider}": ${problem}. An operator who trusts it adds it there.`
+  return new Fault('Rejected', 'egress_refused', message, { facts: { provider } })
+}
+
 interface CallParts {
   readonly remote: Remote
   readonly request: Keyed
@@ -177,6 +183,8 @@ function openCall({ remote, request, key, signal, translate, heard }: CallParts)
       // A kept socket that died while a sandbox was frozen would cost an attempt; a handshake costs milliseconds.
       connection: 'close',
     }
+    const listed = listProblem(new URL(address).hostname)
+    if (listed !== undefined) throw notListed(remote.name, listed)
     const init = { method, headers: { ...headers, ...own }, redirect: 'manual', signal } as const
     const response = await fetch(address, body === undefined ? init : { ...init, body }).catch((error: unknown) => {
       throw translate(error)

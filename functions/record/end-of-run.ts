@@ -1,8 +1,8 @@
-import { Fault } from '../../shared/errors.ts'
 import { blockOrdinal, type Head } from '../../shared/runs/head.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { Json } from '../../shared/text/json.ts'
 import type { World } from '../../shared/world.ts'
+import { goneFault } from '../require-run.ts'
 import { readPinned } from './pinned-run.ts'
 import { readPortValues, readProjections } from './projections.ts'
 
@@ -14,7 +14,7 @@ export async function headAfter(world: WaitWorld, run: RunKey, seconds: number, 
   const late = clock.now() + seconds * 1_000
   for (;;) {
     const head = await runs.head(run, [])
-    if (head === undefined) throw new Fault('Bug', 'head_missing', `Run "${run.run_id}" has META but no HEAD.`)
+    if (head === undefined) throw await goneFault(world, run)
     const left = late - clock.now()
     if (head.state !== 'running') return (await runs.head(run)) ?? head
     if (left <= 0 || signal.aborted) return head

@@ -166,7 +166,8 @@ export function stageProvider(call: StageCall, name: string): Provider | undefin
   const { world, run, stage, meta } = call
   const place: CallOrigin = { run, stage }
   const traced = tracedProvider(world, name, world.providers.get(name), () => place)
-  return leasedProvider(call, name, spendingProvider({ world, run, dag: meta.dag_name }, name, traced))
+  const spender = { world, run, dag: meta.dag_name, labels: meta.labels ?? {} }
+  return leasedProvider(call, name, spendingProvider(spender, name, traced))
 }
 
 /** Runs one call of a model until it answers, `ms` are over, its run is stopped or the host gives up. */

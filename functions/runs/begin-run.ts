@@ -5,6 +5,7 @@ import { unknownPersonMessage } from '../../shared/runs/approval.ts'
 import { newRunId, runIdOfIdempotencyKey, runIdOfKey } from '../../shared/runs/ids.ts'
 import { joinLabels, LABEL_LIMITS, type Labels } from '../../shared/runs/labels.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
+import { SUBJECT_LIMITS } from '../../shared/runs/subject.ts'
 import { sha256 } from '../../shared/text/hash.ts'
 import { canonicalJson } from '../../shared/text/json.ts'
 import type { World } from '../../shared/world.ts'
@@ -38,6 +39,7 @@ export interface RunRequest
     | 'turn'
     | 'priority'
     | 'labels'
+    | 'subjects'
   > {
   /** As a function: made only for a run that is let in. */
   readonly machine: string | (() => Promise<string>)
@@ -75,6 +77,7 @@ export async function beginRun(
 ): Promise<BegunRun> {
   const { route: _, key, of_anybody: __, body, options: wanted, machine, ...given } = request
   const order = { ...given, labels: startLabels(world, given) }
+  requireSubject(given)
   const run = { tenant: principal.tenant, run_id: runIdFor(world, principal, request) }
   requireToldStarter(world, principal, order.dag)
   const starter = principalName(principal)
@@ -88,7 +91,8 @@ export async function beginRun(
   }
   await refuseHeld(world, run.tenant)
   const there = key === undefined ? undefined : await madeBefore(world, run)
-  if (there === undefined) await requireSpendingLeft(world, { tenant: run.tenant, dag: order.dag.name })
+  const spender = { tenant: run.tenant, dag: order.dag.name, labels: order.labels }
+  if (there === undefined) await requireSpendingLeft(world, spender)
   const admitted =
     there !== undefined ? { meta: there, created: false, queued: false } : await admitRun(world, run, make, order)
   const { created, queued, meta } = admitted
@@ -120,6 +124,14 @@ function startLabels(
   if (count <= LABEL_LIMITS.labels) return all
   const message = `Cannot start DAG "${dag.name}": with those of the place and of the document the run has ${count} labels, and at most ${LABEL_LIMITS.labels} are allowed. Leave some out.`
   throw new Fault('InvalidInput', 'too_many_labels', message, { status: 422, facts: { count } })
+}
+
+/** A document that says whose data its runs hold has no run of nobody: it would be found by no erasure. */
+function requireSubject({ dag, subjects = [] }: Pick<RunRequest, 'dag' | 'subjects'>): void {
+  if (dag.subjects === undefined || subjects.length > 0) return
+  const paths = dag.subjects.join(', ')
+  const message = `Cannot start DAG "${dag.name}": nothing says whose data the run holds. Its document names ${paths}: a text of 1 to ${SUBJECT_LIMITS.characters} characters on one line, or a number. Give that input, or a subject with the start (--subject).`
+  throw new Fault('InvalidInput', 'subject_missing', message, { status: 422, facts: { subject: dag.subjects } })
 }
 
 /** Who may not decide because they started the run must be known as a person. */

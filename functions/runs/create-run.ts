@@ -66,6 +66,8 @@ export interface RunOrder {
   readonly caps?: Caps
   /** All it begins with. */
   readonly labels?: Labels
+  /** Digests of whose data it holds. */
+  readonly subjects?: readonly string[] | undefined
   /** It answers a question: the object of what was asked. */
   readonly research?: { readonly intent_ref: string; readonly inputs_hash: string }
 }
@@ -116,10 +118,14 @@ export async function createRun(
   return counted.runs.create({ ...(order.queued === true ? inQueue(made) : made), ...token, ...words })
 }
 
-/** Its labels, and whether words of its outputs find it. */
-function foundBy({ labels = {}, dag }: RunOrder): Pick<Meta, 'labels' | 'searched'> {
+/** Of a lineage: each names its own, and has those of the runs before it. */
+const MOST_SUBJECTS = 50
+
+/** Its labels, whose data it holds, and whether words of its outputs find it. */
+function foundBy({ labels = {}, subjects = [], dag }: RunOrder): Pick<Meta, 'labels' | 'subjects' | 'searched'> {
   return {
     ...(Object.keys(labels).length > 0 && { labels }),
+    ...(subjects.length > 0 && { subjects: [...new Set(subjects)].slice(0, MOST_SUBJECTS) }),
     ...((dag.searched?.outputs.length ?? 0) > 0 && { searched: true }),
   }
 }

@@ -44,6 +44,7 @@ export const PIVOT_KIND = 'pivot'
 /** The next attempt at a run's goal, before anybody gave it other values. */
 type PivotedRun = Pick<
   RunOrder,
+  | 'subjects'
   | 'dag'
   | 'dag_hash'
   | 'scripts'
@@ -94,6 +95,7 @@ export async function preparePivotRun(
     context: { ...others, ...(found === undefined ? {} : { task: found }), feedback: text, suggestions },
     pivots: { run_id: run.run_id, feedback_ref: ref },
     root: meta.root ?? run.run_id,
+    subjects: meta.subjects,
     labels: currentLabels(meta, (await world.runs.head(run, [])) ?? {}),
     ...(edited === undefined ? {} : { edited }),
     ...(children === undefined ? {} : { children }),

@@ -156,18 +156,26 @@ export async function endRestOf(
   run: RunKey,
   head: Pick<Head, 'state' | 'resting'>,
 ): Promise<number | undefined> {
-  const { state, resting } = head
-  if (state !== 'running' || resting === undefined) return undefined
-  if (resting.wants_at !== undefined) return Date.parse(resting.wants_at)
-  const now = world.clock.now()
-  const change = await endOfRest(world, run, resting, now)
-  const moved = await world.runs.moveRest(run, change)
-  // Moved by somebody else: whoever comes back sees where it stands.
-  if (!moved) return now
-  if (change.set === null) return undefined
-  await world.outbox.nudge(run)
-  return now
+  let seen: typeof head | undefined = head
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const { state, resting }: Partial<typeof head> = seen ?? {}
+    if (state !== 'running' || resting === undefined) return undefined
+    if (resting.wants_at !== undefined) return Date.parse(resting.wants_at)
+    const now = world.clock.now()
+    const change = await endOfRest(world, run, resting, now)
+    if (await world.runs.moveRest(run, change)) {
+      if (change.set === null) return undefined
+      await world.outbox.nudge(run)
+      return now
+    }
+    // Another block of it was faster: where that left the run is where this one goes on.
+    seen = await world.runs.head(run, [])
+  }
+  return world.clock.now()
 }
+
+/** So often somebody else may be faster, before the block comes back later. */
+const ROUNDS = 4
 
 /** Gives a run that wants a slot the one it has just taken: its deadline stood still meanwhile. false: it wants none any more. */
 export async function giveSlot(world: RestWorld, run: RunKey, head: Head): Promise<boolean> {

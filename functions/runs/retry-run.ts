@@ -22,7 +22,7 @@ import { changeHandler } from '../http-handler.ts'
 import { type Pinned, readPinned } from '../record/pinned-run.ts'
 import { requireRun } from '../require-run.ts'
 import { authoredParts, changesFromRetriedRun, requireAuthor } from './authoring.ts'
-import { beginRun, type RunRequest } from './begin-run.ts'
+import { type BegunRun, beginRun, type RunRequest } from './begin-run.ts'
 import { childDocuments } from './child-documents.ts'
 import { withCodeOfToday } from './code-of-today.ts'
 import { givenContext, MADE_KEYS, requestKeys, retriedValues } from './context.ts'
@@ -31,26 +31,38 @@ import { type BoundDocument, bindDocument, type DocumentWorld, deployedDocument 
 import { pinTools } from './pin-tools.ts'
 import { prepareStartValues } from './start-values.ts'
 
-/**
- * A linked run in place of an ended one. It is written owing its start, which send-outbox hands to start-run: nothing
- * here starts executions or makes machines.
- */
 export const handler = changeHandler({
   name: 'retry-run',
   schema: LINEAGE_ROUTES['retry-run'],
   run: async (call, world) => {
     const { principal, body, headers } = call
-    const { run: old, head } = await requireRun(world, call)
-    const { order, reused_expected } = await orderRetry(world, principal, { run: old, head, body })
-    const route = `POST /api/dag/runs/${old.run_id}/retry`
-    const entry = { ...order, route, key: headers['idempotency-key'], body }
-    const begun = await beginRun(world, principal, entry, (run) => world.outbox.nudge(run))
+    const ended = await requireRun(world, call)
+    const { begun, reused_expected } = await retryRun(world, principal, {
+      ...ended,
+      body,
+      key: headers['idempotency-key'],
+    })
     const { run, created, dag_name, dag_hash, blocks, edges } = begun
     const links = runApiPaths(run.run_id)
-    const json = { run_id: run.run_id, dag_name, dag_hash, blocks, edges, retry_of: old.run_id, links }
+    const json = { run_id: run.run_id, dag_name, dag_hash, blocks, edges, retry_of: ended.run.run_id, links }
     return { status: created ? 201 : 200, json: { ...json, reused_expected: [...reused_expected] } }
   },
 })
+
+/**
+ * A linked run in place of an ended one; the same key is the same run. It is written owing its start, which send-outbox hands
+ * to start-run: nothing here starts executions or makes machines.
+ */
+export async function retryRun(
+  world: World,
+  principal: Principal,
+  retry: { readonly run: RunKey; readonly head: Head; readonly body: RetryRunBody; readonly key: string | undefined },
+): Promise<{ readonly begun: BegunRun; readonly reused_expected: readonly string[] }> {
+  const { run: old, body, key } = retry
+  const { order, reused_expected } = await orderRetry(world, principal, retry)
+  const entry = { ...order, route: `POST /api/dag/runs/${old.run_id}/retry`, key, body }
+  return { begun: await beginRun(world, principal, entry, (run) => world.outbox.nudge(run)), reused_expected }
+}
 
 type RetryWorld = DocumentWorld & Pick<World, 'runs' | 'objects' | 'machine' | 'documents' | 'mcp' | 'isolate'>
 
@@ -89,12 +101,11 @@ async function orderRetry(
   const overrides = { ...values.overrides, ...body.overrides }
   const documents = await childDocuments(world, run.tenant, dag)
   const kept = await keptContract(world, old, body)
-  const given = { inputs: body.inputs, context: body.context, overrides, goal_contract: kept }
+  const given = { inputs: body.inputs, context: body.context, overrides, goal_contract: kept, subject: body.subject }
   const made = MADE_KEYS
-  const { context, goal, turn } = await prepareStartValues(world, run.tenant, dag, given, values.earlier, {
-    ...documents,
-    made,
-  })
+  const from = { ...documents, made }
+  const started = await prepareStartValues(world, run.tenant, dag, given, values.earlier, from)
+  const { context, goal, turn, subjects = [] } = started
   const began = { dag, context, given: requestKeys(body), made, before: { run, ...old } }
   const told = await givenContext(world, began)
   const { text, parts } = compileDag(dag)
@@ -118,6 +129,7 @@ async function orderRetry(
       ...(continues === undefined ? {} : { continues }),
       ...(turn === undefined ? {} : { turn }),
       priority: body.priority,
+      subjects: [...subjects, ...(old.meta.subjects ?? [])],
       ...goalOf(goal, kept === undefined ? undefined : old.meta.goal),
     },
     reused_expected: expectedReuse(past, { dag, context, overrides, again }),

@@ -26,15 +26,26 @@ export const handler = functionHandler({
   input: z.strictObject({ tenant: z.string().min(1), run_id: z.string().min(1) }),
   async run(run, world) {
     const head = await afterItsTurn(world, run)
+    if (head === undefined) return { sent: await tellErased(world, run) }
     const sent: string[] = []
-    for (const entry of (head?.outbox ?? []).toSorted(slowLast)) {
-      const waits = head !== undefined && (isHeldBack(head, entry) || isEarly(world, head, entry))
+    for (const entry of head.outbox.toSorted(slowLast)) {
+      const waits = isHeldBack(head, entry) || isEarly(world, head, entry)
       if (!waits && (await performed(world, run, entry))) sent.push(entry.id)
     }
     if (sent.length > 0) await world.runs.settleOutbox(run, sent)
     return { sent: sent.length }
   },
 })
+
+/** Of a run that was erased: its mark says who is still to be told of that. */
+async function tellErased({ runs, outbox, settings }: World, run: RunKey): Promise<number> {
+  const { untold = [] } = (await runs.mark(run))?.erasure ?? {}
+  for (const endpoint of untold) {
+    const isBus = settings.buses.some(({ name, tenant }) => name === endpoint && tenant === run.tenant)
+    await (isBus ? outbox.busWork({ run, endpoint }) : outbox.webhookWork({ run, endpoint }))
+  }
+  return untold.length
+}
 
 /** HEAD; of a run that waits for a slot once those that are free were given to the first in the queue. */
 async function afterItsTurn(world: World, run: RunKey): Promise<Head | undefined> {

@@ -87,6 +87,7 @@ async function startRun(world: StartWorld, principal: Principal, body: StartRunB
     ...(edited && { edited }),
     ...(body.labels && { labels: body.labels }),
     ...linkOf(earlier),
+    subjects: [...(prepared.subjects ?? []), ...(earlier?.meta.subjects ?? [])],
   }
   const request = { ...order, route: 'POST /api/dag/run', key, body, options }
   return beginRun(world, principal, request, (run) => launchRun(world, run))

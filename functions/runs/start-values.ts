@@ -4,13 +4,17 @@ import type { Dag } from '../../shared/dag/dag.ts'
 import { Fault, type Issue } from '../../shared/errors.ts'
 import { fitsPort, inputDefaults, inputNames, missingInputs } from '../../shared/runs/block-inputs.ts'
 import type { Meta } from '../../shared/runs/run-store.ts'
+import { subjectsOf } from '../../shared/runs/subject.ts'
 import type { Json } from '../../shared/text/json.ts'
 import type { World } from '../../shared/world.ts'
 import { freezeGoal } from '../record/freeze-goal.ts'
 import type { RunOrder } from './create-run.ts'
 import { turnOf } from './key-turns.ts'
 
-/** What a run begins with: its first context, what it is judged by, whose targets may be among those values, and its queue. */
+/**
+ * What a run begins with: its first context, what it is judged by, whose targets may be among those values, its queue, and
+ * whose data it holds.
+ */
 export async function prepareStartValues(
   world: Pick<World, 'objects' | 'isolate'>,
   tenant: string,
@@ -18,11 +22,18 @@ export async function prepareStartValues(
   given: StartRunBody,
   earlier?: Readonly<Record<string, Json>>,
   from?: ValuesFrom,
-): Promise<Pick<RunOrder, 'context' | 'goal' | 'turn'>> {
+): Promise<Pick<RunOrder, 'context' | 'goal' | 'turn' | 'subjects'>> {
   const context = checkStartValues(dag, given, earlier, from)
   const goal = await freezeGoal(world, tenant, { dag, given: given.goal_contract, values: context })
   const turn = await turnOf(world, tenant, dag, context)
-  return { context, ...(goal === undefined ? {} : { goal }), ...(turn === undefined ? {} : { turn }) }
+  // A child run goes with the run above it.
+  const subjects = from === 'parent' ? [] : subjectsOf(dag.subjects ?? [], context, given.subject)
+  return {
+    context,
+    subjects,
+    ...(goal === undefined ? {} : { goal }),
+    ...(turn === undefined ? {} : { turn }),
+  }
 }
 
 const MAX_VALUES_BYTES = 204_800

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { type BulkKey, isBulkId } from '../../shared/runs/bulk.ts'
 import { type Head, nextCheck } from '../../shared/runs/head.ts'
 import { slotRank } from '../../shared/runs/key-queue.ts'
 import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
@@ -14,12 +15,15 @@ import { endIfStalled } from './stall-watchdog.ts'
 import { endUnawaitedChild, isAwaited } from './stop-children.ts'
 import { lookAtWaits } from './waits.ts'
 
-const PER_SWEEP = 100
+const PAGE = 100
+/** Another sweep comes within a minute on AWS, and a page takes some seconds. */
+const LONGEST_MS = 40_000
+const MOST_PAGES = 20
 const AGAIN_MS = 1_000
 const LATER_MS = 60_000
 
 /**
- * Looks at every run whose check_at has come, performs what its outbox still owes, keeps the places
+ * Looks at every run whose check_at has come, page after page while there is time, performs what its outbox still owes, keeps the places
  * of active runs and fills those that are free from the queue. Each minute on AWS, each second locally; a missed or
  * doubled sweep changes nothing but the time.
  */
@@ -27,15 +31,29 @@ export const handler = functionHandler({
   name: 'sweep',
   input: z.strictObject({}),
   async run(_event, world) {
-    const runs = await world.runs.due(new Date(world.clock.now()).toISOString(), PER_SWEEP)
+    const began = world.clock.now()
+    const due = () => world.runs.due(new Date(began).toISOString(), PAGE)
+    let runs = await due()
     const holders = await sweepSlots(world, new Set([...world.settings.tenants, ...runs.map(({ tenant }) => tenant)]))
-    for (const run of runs) {
-      const looked = look(world, run, holders.get(run.tenant))
-      await looked.catch((error: unknown) => lookLater(world, run, error))
+    const looked = new Set<string>()
+    for (let pages = 1; ; pages += 1) {
+      const fresh = runs.filter((run) => !looked.has(nameOf(run)))
+      for (const run of fresh) {
+        looked.add(nameOf(run))
+        await look(world, run, holders.get(run.tenant)).catch((error: unknown) => lookLater(world, run, error))
+      }
+      // Those that are still due were looked at: the next sweep does it again.
+      const isMore = runs.length === PAGE && fresh.length > 0 && pages < MOST_PAGES
+      if (!isMore || world.clock.now() - began > LONGEST_MS) return { looked: looked.size }
+      await world.clock.turn?.()
+      runs = await due()
     }
-    return { looked: runs.length }
   },
 })
+
+function nameOf({ tenant, run_id }: RunKey): string {
+  return `${tenant} ${run_id}`
+}
 
 type Holders = ReadonlySet<string>
 
@@ -54,6 +72,7 @@ async function sweepSlots(world: World, tenants: ReadonlySet<string>): Promise<R
 }
 
 async function look(world: World, run: RunKey, holders: Holders | undefined): Promise<void> {
+  if (isBulkId(run.run_id)) return lookAtBulk(world, { tenant: run.tenant, bulk_id: run.run_id })
   const head = await world.runs.head(run, [])
   const isDue = head?.check_at !== undefined && Date.parse(head.check_at) <= world.clock.now()
   // Is it not the run itself that is to be looked at, it is its mark; are both, the mark's turn is the next.
@@ -68,10 +87,19 @@ async function look(world: World, run: RunKey, holders: Holders | undefined): Pr
 
 /** A hold or an erasure whose time has come: another function has the rights for it. Should that die, it is asked for again. */
 async function lookAtMark({ runs, outbox, clock }: World, run: RunKey): Promise<void> {
-  const check_at = (await runs.mark(run))?.check_at
+  const { check_at, erasure } = (await runs.mark(run)) ?? {}
   if (check_at === undefined || Date.parse(check_at) > clock.now()) return
   await runs.moveMark(run, check_at, new Date(clock.now() + LATER_MS).toISOString())
-  await outbox.keepOrErase(run)
+  // Of one that is done webhooks are still to be told.
+  await (erasure?.step === 'erased' ? outbox.nudge(run) : outbox.keepOrErase(run))
+}
+
+/** A bulk that somebody started, and nobody went on with since: its worker died, or was never reached. */
+async function lookAtBulk({ runs, outbox, clock }: World, bulk: BulkKey): Promise<void> {
+  const check_at = await runs.bulkCheck(bulk)
+  if (check_at === undefined || Date.parse(check_at) > clock.now()) return
+  await runs.moveBulkCheck(bulk, check_at, new Date(clock.now() + LATER_MS).toISOString())
+  await outbox.runBulk(bulk)
 }
 
 /** What is overdue is looked at again soon, but after the others: what never gets done must not hold them up. */

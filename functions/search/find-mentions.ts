@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { findNames, type NameTree } from '../../shared/graph/mentions.ts'
 import { isStopWord, plainWord, textWords } from '../../shared/graph/search-words.ts'
-import { PASSAGE_SPAN } from './index-file.ts'
+import { imageDropper, PASSAGE_SPAN } from './index-file.ts'
 
 /**
  * Which names stand in which passages (docs/adr/0080): brings `mentions` up to what link-writer.ts noted. What is kept
@@ -27,6 +27,7 @@ export function mentionFinder(db: DatabaseSync): MentionFinder {
   let searchOne = (_passage: number): void => undefined
   return {
     begin() {
+      imageDropper(db)()
       noteTextsOfNewNames(sql)
       sql.forgetNew.run()
       const passages = Number(sql.unsearched.get()?.n ?? 0)

@@ -91,7 +91,7 @@ function unusable(file: string, seen: string, cause?: unknown): Fault {
 /** 'SlcI' in the file's header. */
 const INDEX_APPLICATION_ID = 0x536c6349
 /** Raised when a table, a tokenizer or what is put into a column changes: an index of another version is made anew. */
-const INDEX_VERSION = 4
+const INDEX_VERSION = 5
 /** Added where texts are not searched for names. */
 const WITHOUT_LINKS = 1_000
 const versionOf = (links: boolean) => (links ? INDEX_VERSION : INDEX_VERSION + WITHOUT_LINKS)
@@ -105,6 +105,7 @@ const VERSIONS = [versionOf(true), versionOf(false)]
  * `stated.object` is the first 48 bits of the sha256 of the object's text: lookups need equality only, and a
  * million texts would be most of the file.
  * `mentions`: where a name stands first in a passage, UTF-16 units; part 0 is its text, the others are its literals.
+ * `graph_image`: what graph-image.ts keeps; empty where something was written since.
  * `new_names`, `unsearched`: what of it is still to be found (find-mentions.ts); both are empty when somebody reads.
  */
 const INDEX_SCHEMA = `
@@ -139,12 +140,24 @@ CREATE TABLE mentions (
   name INTEGER NOT NULL, passage INTEGER NOT NULL, capital INTEGER NOT NULL, part INTEGER NOT NULL,
   start INTEGER NOT NULL, stop INTEGER NOT NULL, PRIMARY KEY (name, passage)) WITHOUT ROWID;
 CREATE INDEX mentions_passage ON mentions (passage);
+CREATE TABLE graph_image (part TEXT PRIMARY KEY, bytes BLOB NOT NULL);
 CREATE TABLE new_names (name INTEGER PRIMARY KEY);
 CREATE TABLE unsearched (passage INTEGER PRIMARY KEY);
 `
 
 /** Passages of node n have the ids n * PASSAGE_SPAN + k; shared/graph/cut-passages.ts makes 1,200 at most. */
 export const PASSAGE_SPAN = 2_048
+
+/** As many as rows of `words`, whose lengths are a small table of FTS5's own: counting passages would read all texts. */
+export function passagesIn(db: DatabaseSync): number {
+  return Number(db.prepare('SELECT count(*) AS n FROM words_docsize').get()?.n ?? 0)
+}
+
+/** Makes what drops the image of the graph (graph-image.ts). The caller holds the transaction. */
+export function imageDropper(db: DatabaseSync): () => void {
+  const drop = db.prepare('DELETE FROM graph_image')
+  return () => void drop.run()
+}
 
 /** Whether this snapshot is an index as it would be made now. `file` is written and removed. */
 export function isPresentIndex(snapshot: Uint8Array, file: string, links: boolean): boolean {

@@ -17,8 +17,9 @@ import type {
 } from '../../shared/graph/search-index.ts'
 import type { Clock } from '../../shared/ports/host.ts'
 import type { ObjectStore } from '../../shared/ports/objects.ts'
+import { keepGraph, storedGraph } from './graph-image.ts'
 import { diffuseFrom, followRelationsFrom } from './graph-walks.ts'
-import { indexInfo, openIndexToRead } from './index-file.ts'
+import { indexInfo, openIndexToRead, passagesIn } from './index-file.ts'
 import { linksOf } from './link-reader.ts'
 import { type LoadedGraph, loadGraph } from './load-graph.ts'
 import { lookUpIds, searchPassages } from './search.ts'
@@ -33,6 +34,8 @@ export interface IndexReader {
   diffuse(query: DiffusionQuery): SearchAnswer
   follow(query: FollowQuery): SearchAnswer
   links(query: LinkQuery): LinkAnswer
+  /** What walks need is read, and kept in the file: of one that may be written to, by nobody else until it is done. */
+  prepare(pause?: () => Promise<void>): Promise<void>
   changed(): void
 }
 
@@ -51,7 +54,7 @@ export function indexReader(db: DatabaseSync): IndexReader {
         const { named } = query
         if (named === undefined) return { hits: searchPassages(db, query, passages), ...state() }
         checkSeeds(named.map(() => ({ weight: 1 })))
-        known.graph ??= loadGraph(db, passages())
+        known.graph ??= readGraph(db, passages())
         return { hits: searchLinked(db, known.graph, { ...query, named }, passages), ...state() }
       }),
     lookup: (by, text) =>
@@ -67,26 +70,28 @@ export function indexReader(db: DatabaseSync): IndexReader {
       reading('walk the graph', () => {
         checkLimit(query.limit)
         checkSeeds(query.seeds)
-        known.graph ??= loadGraph(db, passages())
+        known.graph ??= readGraph(db, passages())
         return { hits: diffuseFrom(db, known.graph, query), ...state() }
       }),
     follow: (query) =>
       reading('walk the graph', () => {
         checkLimit(query.limit)
         checkSeeds(query.seeds.map(() => ({ weight: 1 })))
-        known.graph ??= loadGraph(db, passages())
+        known.graph ??= readGraph(db, passages())
         return { hits: followRelationsFrom(db, known.graph, query), ...state() }
       }),
     links: (query) => reading('look for mentions', () => ({ links: linksOf(db, passages(), query), ...state() })),
+    async prepare(pause) {
+      known.graph ??= await keepGraph(db, pause)
+    },
     changed() {
       known = {}
     },
   }
 }
 
-/** As many as rows of `words`, whose lengths are a small table of FTS5's own: counting passages would read all texts. */
-function passagesIn(db: DatabaseSync): number {
-  return Number(db.prepare('SELECT count(*) AS n FROM words_docsize').get()?.n ?? 0)
+function readGraph(db: DatabaseSync, texts: number): LoadedGraph {
+  return storedGraph(db) ?? loadGraph(db, texts)
 }
 
 function checkLimit(limit: number): void {

@@ -7,7 +7,7 @@ import { isLoopEntity } from '../../shared/research/loop-entity.ts'
 import { bodyText } from './body-text.ts'
 import { entityRows } from './entity-rows.ts'
 import { hasMentionsToFind, mentionFinder } from './find-mentions.ts'
-import { indexInfo, PASSAGE_SPAN } from './index-file.ts'
+import { imageDropper, indexInfo, PASSAGE_SPAN } from './index-file.ts'
 import { linkWriter, rangeOf } from './link-writer.ts'
 
 /** Where an index is made from. */
@@ -174,6 +174,7 @@ interface IndexWriter {
 export function indexWriter(db: DatabaseSync, withLinks: boolean): IndexWriter {
   const sql = statementsOf(db)
   const links = withLinks ? linkWriter(db) : undefined
+  const dropImage = imageDropper(db)
   const nodeOf = (entity_id: string): number => {
     const known = sql.find.get(entity_id)
     if (known !== undefined) return Number(known.node)
@@ -192,6 +193,7 @@ export function indexWriter(db: DatabaseSync, withLinks: boolean): IndexWriter {
       return typeof hash === 'string' ? hash : undefined
     },
     put(entity, hash, body) {
+      dropImage()
       const known = sql.find.get(entity.entity_id)
       const rows = entityRows(entity, body)
       const node = known === undefined ? addEntity(sql, entity.entity_id, rows, hash) : Number(known.node)
@@ -208,6 +210,7 @@ export function indexWriter(db: DatabaseSync, withLinks: boolean): IndexWriter {
     remove(entity_id) {
       const known = sql.find.get(entity_id)
       if (known === undefined) return
+      dropImage()
       const node = Number(known.node)
       const before = sql.edges.all(node).map(({ dst }) => Number(dst))
       links?.remove(node)

@@ -7,14 +7,21 @@ import { PASSAGE_SPAN } from './index-file.ts'
 import { rangeOf } from './link-writer.ts'
 
 /** An edge between nodes. */
-export interface NodeLink {
+interface NodeLink {
   readonly src: number
   readonly dst: number
   readonly sure: boolean
 }
 
-/** Every edge that texts make, each once; `texts`: how many passages there are. */
-export function* allLinks(db: DatabaseSync, texts: number): Generator<NodeLink> {
+/** The edges that texts make by one name: from each of `sources` to each of `nodes`. */
+interface NameLinks {
+  readonly sources: ReadonlySet<number>
+  /** Who bears the name. */
+  readonly nodes: readonly number[]
+}
+
+/** Every edge that texts make, name by name; `texts`: how many passages there are. */
+export function* allLinks(db: DatabaseSync, texts: number): Generator<NameLinks> {
   // One row a name: a list of numbers as text is read several times faster than a row a mention.
   const rows = db
     .prepare(
@@ -26,9 +33,7 @@ export function* allLinks(db: DatabaseSync, texts: number): Generator<NodeLink> 
   for (const row of rows) {
     const nodes = numbersOf(row.nodes)
     const written = writtenOf(String(row.written).split(','))
-    for (const src of sourcesOf(numbersOf(row.met), { nodes, written, texts })) {
-      for (const dst of nodes) yield { src, dst, sure: nodes.length === 1 }
-    }
+    yield { sources: sourcesOf(numbersOf(row.met), { nodes, written, texts }), nodes }
   }
 }
 

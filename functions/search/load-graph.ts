@@ -19,38 +19,71 @@ export interface LoadedGraph extends TypedGraph {
 
 const MOST_KINDS = 65_536
 
-/**
- * Every edge both ends of which are entities, and those that texts make (`texts`: how many there are). One row a node and
- * predicate: a list of numbers as text is read several times faster than a row an edge.
- */
+/** Every edge both ends of which are entities, and those that texts make (`texts`: how many there are). */
 export function loadGraph(db: DatabaseSync, texts: number): LoadedGraph {
+  const steps = loadInSteps(db, texts)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+  }
+}
+
+/** Rows read between two turns of others: some milliseconds. */
+const ROWS_A_STEP = 5_000
+
+/** The same with breaks between steps, in which others may read the file, but nobody may write to it. */
+export function* loadInSteps(db: DatabaseSync, texts: number): Generator<void, LoadedGraph> {
   const { nodes, types, typeNames } = nodesOf(db)
   const { kindOf, predicates } = kindsOf(db)
-  const links = linksByPlace(db, nodes, texts)
-  const most = Number(db.prepare('SELECT count(*) AS n FROM edges').get()?.n ?? 0) + links.length / 3
-  const edges = { from: new Uint32Array(most), to: new Uint32Array(most), kinds: new Uint16Array(most) }
-  let kept = 0
-  const keep = (from: number, to: number, kind: number): void => {
-    edges.from[kept] = from
-    edges.to[kept] = to
-    edges.kinds[kept] = kind
-    kept += 1
+  yield
+  const placeOf = placesOf(nodes)
+  const edges = edgeList()
+  yield* addStated(db, (src, dst, predicate) => edges.add(placeOf(src), placeOf(dst), kindOf.get(predicate) ?? 0))
+  let names = 0
+  for (const { sources, nodes: bearers } of allLinks(db, texts)) {
+    const kind = predicates.length + (bearers.length === 1 ? 0 : 1)
+    for (const src of sources) for (const dst of bearers) edges.add(placeOf(src), placeOf(dst), kind)
+    names += 1
+    if (names % ROWS_A_STEP === 0) yield
   }
-  keepStated(db, nodes, (from, to, predicate) => keep(from, to, kindOf.get(predicate) ?? 0))
-  for (let at = 0; at < links.length; at += 3) {
-    keep(links[at] ?? 0, links[at + 1] ?? 0, predicates.length + (links[at + 2] ?? 0))
-  }
-  const { from, to, kinds } = edges
-  const trimmed = { from: from.subarray(0, kept), to: to.subarray(0, kept), kinds: kinds.subarray(0, kept) }
+  yield
   const named = [...predicates, MENTIONS, MAY_MENTION]
   const predicateWords = named.map((predicate) => wordsFor(db, predicate))
+  const adjacency = buildAdjacency(nodes.length, edges.all())
+  return { nodes, types, typeNames, predicates: named, predicateWords, adjacency }
+}
+
+/** The place of each node among those of the graph; -1: it has none. A table: edges ask for it millions of times. */
+function placesOf(nodes: Uint32Array): (node: number) => number {
+  const places = new Int32Array((nodes.at(-1) ?? 0) + 1).fill(-1)
+  for (let at = 0; at < nodes.length; at += 1) places[nodes[at] ?? 0] = at
+  return (node) => places[node] ?? -1
+}
+
+/** Edges in arrays that grow by doubling: objects would be most of the memory. */
+function edgeList() {
+  let room = 1_024
+  let kept = 0
+  let [from, to, kinds] = [new Uint32Array(room), new Uint32Array(room), new Uint16Array(room)]
+  const grow = (): void => {
+    room *= 2
+    const before = { from, to, kinds }
+    ;[from, to, kinds] = [new Uint32Array(room), new Uint32Array(room), new Uint16Array(room)]
+    from.set(before.from)
+    to.set(before.to)
+    kinds.set(before.kinds)
+  }
   return {
-    nodes,
-    types,
-    typeNames,
-    predicates: named,
-    predicateWords,
-    adjacency: buildAdjacency(nodes.length, trimmed),
+    /** One that lacks an end is left out. */
+    add(source: number, target: number, kind: number): void {
+      if (source < 0 || target < 0) return
+      if (kept === room) grow()
+      from[kept] = source
+      to[kept] = target
+      kinds[kept] = kind
+      kept += 1
+    },
+    all: () => ({ from: from.subarray(0, kept), to: to.subarray(0, kept), kinds: kinds.subarray(0, kept) }),
   }
 }
 
@@ -66,31 +99,23 @@ function wordsFor(db: DatabaseSync, predicate: string): readonly string[] {
   return [predicate.split('.').at(-1) ?? '', ...put.map(({ name }) => String(name))]
 }
 
-function keepStated(
+/** One row a node: a list of numbers as text is read several times faster than a row an edge. */
+function* addStated(
   db: DatabaseSync,
-  nodes: Uint32Array,
-  keep: (from: number, to: number, predicate: number) => void,
-): void {
+  add: (src: number, dst: number, predicate: number) => void,
+): Generator<void, void> {
   const rows = db
-    .prepare('SELECT src, predicate, group_concat(dst) AS targets FROM edges GROUP BY src, predicate')
+    .prepare('SELECT src, group_concat(predicate) AS kinds, group_concat(dst) AS targets FROM edges GROUP BY src')
     .iterate()
-  for (const { src, predicate, targets } of rows) {
-    const source = nodePosition(nodes, Number(src))
-    for (const target of String(targets).split(',')) {
-      const place = nodePosition(nodes, Number(target))
-      if (place !== undefined && source !== undefined) keep(source, place, Number(predicate))
+  let read = 0
+  for (const { src, kinds, targets } of rows) {
+    const predicates = String(kinds).split(',')
+    for (const [at, target] of String(targets).split(',').entries()) {
+      add(Number(src), Number(target), Number(predicates[at]))
     }
+    read += 1
+    if (read % ROWS_A_STEP === 0) yield
   }
-}
-
-/** Source, target and 0 for MENTIONS or 1 for MAY_MENTION, one after the other: objects would be most of the memory. */
-function linksByPlace(db: DatabaseSync, nodes: Uint32Array, texts: number): readonly number[] {
-  const links: number[] = []
-  for (const { src, dst, sure } of allLinks(db, texts)) {
-    const [from, to] = [nodePosition(nodes, src), nodePosition(nodes, dst)]
-    if (from !== undefined && to !== undefined) links.push(from, to, sure ? 0 : 1)
-  }
-  return links
 }
 
 function nodesOf(db: DatabaseSync): Pick<LoadedGraph, 'nodes' | 'types' | 'typeNames'> {

@@ -5,6 +5,7 @@ import { Fault } from '../../shared/errors.ts'
 import type { GraphChange, IndexManifest } from '../../shared/graph/graph-store.ts'
 import type { Ids } from '../../shared/ports/host.ts'
 import type { ObjectStore } from '../../shared/ports/objects.ts'
+import { keepGraph } from './graph-image.ts'
 import { openIndexToWrite } from './index-file.ts'
 import { applyChanges, findMentions, type IndexSource, indexAll } from './index-writer.ts'
 
@@ -48,6 +49,7 @@ export async function publishIndex(source: PublishSource): Promise<Published> {
         return { outcome: 'unchanged', more: applied.more }
       }
       await findMentions(db, source.pause)
+      await keepGraph(db, source.pause)
       db.prepare('VACUUM INTO ?').run(`${name}.out.db`)
       return await publish(source, manifest, applied, readFileSync(`${name}.out.db`))
     } finally {

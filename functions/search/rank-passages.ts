@@ -10,8 +10,12 @@ import {
 
 /** Best passages whose words are looked for too. */
 const BEST = 3
-/** A search of fewer words names what it wants. */
 const LEAST_STEMS = 3
+
+/** A search of fewer words names what it wants. */
+export function isShort({ stems }: ParsedSearch): boolean {
+  return stems.size < LEAST_STEMS
+}
 
 /** Passages by number in `found`, best first. */
 export interface Ranked {
@@ -89,8 +93,9 @@ function widen(
 }
 
 /** It has few words, or all of them stand in the names of one thing. */
-function isName(read: readonly ReadPassage[], { stems }: ParsedSearch): boolean {
-  if (stems.size < LEAST_STEMS) return true
+function isName(read: readonly ReadPassage[], search: ParsedSearch): boolean {
+  if (isShort(search)) return true
+  const { stems } = search
   return read.some(({ names }) => [...stems.keys()].every((stem) => names.includes(stem)))
 }
 

@@ -5,10 +5,12 @@ import { wordSkimmer } from '../../shared/graph/search-words.ts'
 import { lookupName, writtenName } from './entity-rows.ts'
 import { PASSAGE_SPAN, prepared } from './index-file.ts'
 import { type FilterSql, type Found, filterSql, findPassages, type ParsedSearch, parseSearch } from './passage-query.ts'
-import { type Ranked, type RankingStages, rankPassages } from './rank-passages.ts'
+import { isShort, type Ranked, type RankingStages, rankPassages } from './rank-passages.ts'
 
 /** Passages ranked: what FTS5 has further down does not come up. */
 const LEAST_RANKED = 200
+/** Of a search of so few words that it names what it wants: names count twice where FTS5 finds them, so it stands high. */
+const NAMES_RANKED = 100
 
 /** The best hits of a query, or without words the newest of its filter. `all`: how many passages there are. */
 export function searchPassages(db: DatabaseSync, query: SearchQuery, all: () => number): readonly SearchHit[] {
@@ -34,13 +36,17 @@ export interface Ranking {
 export function rankByWords(
   db: DatabaseSync,
   search: ParsedSearch,
-  { filter, limit, most = LEAST_RANKED }: Pick<SearchQuery, 'filter' | 'limit'> & { readonly most?: number },
+  { filter, limit, most = leastRanked(search) }: Pick<SearchQuery, 'filter' | 'limit'> & { readonly most?: number },
   all: () => number,
   stages?: RankingStages,
 ): Ranking {
   const found = findPassages(db, search, filterSql(filter), { all: all(), most: Math.max(most, 2 * limit) })
   const weights = new Map([...search.stems.keys()].map((stem) => [stem, found.idf(stem)]))
   return { found, ...rankPassages(found, search, stages), weights, skim: wordSkimmer(new Set(weights.keys())) }
+}
+
+function leastRanked(search: ParsedSearch): number {
+  return isShort(search) ? NAMES_RANKED : LEAST_RANKED
 }
 
 /** An entity is as good as its best passage. */

@@ -12,6 +12,7 @@ import { canonicalJson, type Json } from '../../shared/text/json.ts'
 import type { TriggerKey } from '../../shared/triggers/trigger.ts'
 import type { Firing, TriggerState } from '../../shared/triggers/trigger-store.ts'
 import type { World } from '../../shared/world.ts'
+import { eraseBroughtBack } from '../erasure/brought-back.ts'
 import { writeGraph } from '../graph/write-graph.ts'
 import { changeHandler } from '../http-handler.ts'
 import { countUploadBytes } from '../record/storage-quota.ts'
@@ -104,7 +105,13 @@ async function takeRun(world: World, principal: Principal, lines: readonly Json[
   }
   const erasure = (await runs.mark({ tenant, run_id }))?.erasure
   if (erasure !== undefined) {
-    const message = `Cannot take run "${run_id}": ${erasure.by} had it erased here (${erasure.at}), and what is erased stays away. \`sluice run erasure ${run_id}\` shows the record.`
+    const message = `Cannot take run "${run_id}": ${erasure.by} had it erased here (${erasure.at}), and what is erased stays away: bodies that came with it are erased again, within hours. \`sluice run erasure ${run_id}\` shows the record.`
+    await eraseBroughtBack(
+      world,
+      { tenant, run_id },
+      erasure,
+      lines.map((line) => JSON.stringify(line)),
+    )
     return void sum.refused.push({ id: run_id, code: 'run_erased', message })
   }
   const unsound = await unsoundPart(world, copied)

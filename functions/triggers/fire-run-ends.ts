@@ -16,7 +16,7 @@ import { readPortValues, readProjections } from '../record/projections.ts'
 import { type Declared, dagNameOf, declaredTriggers } from './declared-triggers.ts'
 import { afterRun, tooDeep } from './firing-chain.ts'
 import { keepFiring, keepRefused } from './keep-firing.ts'
-import { WHOLE_PLACE } from './trigger-state.ts'
+import { isPassedOver, WHOLE_PLACE } from './trigger-state.ts'
 
 /** So long an end waits for a document that cannot be read and had a trigger of this kind. */
 const UNREAD_MS = 86_400_000
@@ -72,14 +72,6 @@ async function fireEnd(world: World, { document, trigger }: Declared, end: RunEn
   if (refused !== undefined) await keepRefused(world, key, trigger, occasion, refused)
   else await keepFiring(world, key, trigger, { ...occasion, roots: { run: told(end), outputs: outputs as Json } })
   return true
-}
-
-/** It was paused then; what ended before the pause still counts. */
-async function isPassedOver({ triggers }: World, key: TriggerKey, at: string): Promise<boolean> {
-  const state = await triggers.state(key)
-  return (
-    (state?.paused !== undefined && state.paused.at <= at) || (state?.ends_from !== undefined && at < state.ends_from)
-  )
 }
 
 /** What expressions read of the run. */

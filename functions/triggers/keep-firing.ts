@@ -25,6 +25,8 @@ export interface Occasion {
   readonly by?: Firing['by']
   /** The run it comes from, where that is known, and how many firings led there. */
   readonly after?: Firing['after']
+  /** What was dropped, where that fired it. */
+  readonly object?: Firing['object']
   /** Inputs somebody gave by hand: they go before those of the document. */
   readonly given?: Readonly<Record<string, Json>>
 }
@@ -111,7 +113,7 @@ function newFiring(
   { clock }: Pick<KeepWorld, 'clock'>,
   key: TriggerKey,
   { kind }: Trigger,
-  { id, at, by, after }: Occasion,
+  { id, at, by, after, object }: Occasion,
 ): Omit<Firing, 'state'> {
   const kept_at = new Date(clock.now()).toISOString()
   return {
@@ -122,6 +124,7 @@ function newFiring(
     kept_at,
     ...(by === undefined ? {} : { by }),
     ...(after === undefined ? {} : { after }),
+    ...(object === undefined ? {} : { object }),
     run_id: runIdOfFiring(key, id),
     tries: 0,
     next_at: kept_at,

@@ -1,11 +1,14 @@
 import { Fault } from '../../shared/errors.ts'
 import { isTime } from '../../shared/text/duration.ts'
+import { sha256 } from '../../shared/text/hash.ts'
 import type { Json } from '../../shared/text/json.ts'
+import { isOfTrigger, nameOfKey } from '../../shared/triggers/drops.ts'
 import { nextTime } from '../../shared/triggers/schedule.ts'
 import {
   idOfMessage,
   idOfRunEnd,
   idOfTime,
+  type ObjectTrigger,
   programWithTime,
   type Trigger,
   type TriggerKey,
@@ -45,6 +48,10 @@ export async function sampleOccasion(
     }
     return { id: idOfRunEnd('run_sample'), at, roots: { run, outputs: body ?? {} } }
   }
+  if (trigger.kind === 'object') {
+    const object = sampleObject(key, trigger, body, at)
+    return { id: 'object:sample', at, roots: { object } }
+  }
   const small = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
   const roots = { body, headers: small, query: {} }
   const { dedupe } = trigger.webhook
@@ -53,6 +60,17 @@ export async function sampleOccasion(
       ? idOfMessage({ signed: Buffer.from(JSON.stringify(body)) })
       : idOfMessage({ dedupe: await dedupeOf(world, key, dedupe, roots) })
   return { id, at, roots }
+}
+
+/** Of nothing: what expressions would read of an empty one. */
+const OF_NOTHING = sha256(new Uint8Array())
+
+function sampleObject({ tenant }: TriggerKey, { object }: ObjectTrigger, body: Json, at: string): Json {
+  const { prefix, suffix } = object
+  const given = typeof body === 'object' && body !== null && !Array.isArray(body) ? body : {}
+  const key = 'key' in given && typeof given.key === 'string' ? given.key : `${prefix}sample${suffix}`
+  const ref = `objstore://${tenant}/${OF_NOTHING}`
+  return { ref, key, name: nameOfKey(key), bytes: 0, sha256: OF_NOTHING, version: 'sample', at, ...given }
 }
 
 function timeOf({ clock }: Pick<World, 'clock'>, trigger: Trigger, given: string | undefined): string {
@@ -66,13 +84,14 @@ function timeOf({ clock }: Pick<World, 'clock'>, trigger: Trigger, given: string
   return new Date(time).toISOString()
 }
 
-/** Whether an event would be one it fires for. */
+/** Whether an event, or an object, would be one it fires for. */
 export async function isSampleMatch(
   { isolate }: Pick<World, 'isolate'>,
   key: TriggerKey,
   trigger: Trigger,
   occasion: Occasion,
 ): Promise<boolean> {
+  if (trigger.kind === 'object') return isOfTrigger(trigger, keyOf(occasion))
   if (trigger.kind !== 'event' || trigger.event.match === undefined) return true
   const input = readBy(key, occasion)
   const answer = await isolate.run(
@@ -82,4 +101,9 @@ export async function isSampleMatch(
     key,
   )
   return answer.ok && answer.value === true
+}
+
+function keyOf({ roots }: Occasion): string {
+  const { object } = roots
+  return typeof object === 'object' && object !== null && 'key' in object ? String(object.key) : ''
 }

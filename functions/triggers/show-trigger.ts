@@ -47,7 +47,7 @@ function failuresInARow(firings: readonly Firing[]): number {
   return at === -1 ? over.length : at
 }
 
-export function showFiring({ id, at, state, run_id, by, ended_at, tries, next_at, reason }: Firing) {
+export function showFiring({ id, at, state, run_id, by, ended_at, tries, next_at, reason, object }: Firing) {
   const isPutOff = state === 'owed' && tries > 0
   return {
     id,
@@ -55,6 +55,7 @@ export function showFiring({ id, at, state, run_id, by, ended_at, tries, next_at
     state,
     ...(state === 'skipped' || state === 'failed' ? {} : { run_id }),
     ...(by === undefined ? {} : { by: by.name }),
+    ...(object === undefined ? {} : { object }),
     ...(ended_at === undefined ? {} : { ended_at }),
     tries,
     ...(isPutOff ? { next_at } : {}),

@@ -36,20 +36,36 @@ export async function changeState(
 function firstState({ clock }: Pick<World, 'clock'>, key: TriggerKey, trigger: Trigger | undefined): TriggerState {
   const now = new Date(clock.now()).toISOString()
   const { tenant, document } = key
-  // The end of a run is told once: one that was owed before anybody looked is none of an earlier trigger.
-  const places = trigger?.kind === 'run' ? {} : placesOf(trigger, now)
+  // The end of a run, and what is dropped, is told once: one that was owed before anybody looked is none of an earlier trigger.
+  const places = isToldOnce(trigger) ? {} : placesOf(trigger, now)
   return { tenant, document, trigger: key.trigger, version: 0, since: now, ...places }
+}
+
+function isToldOnce(trigger: Trigger | undefined): boolean {
+  return trigger?.kind === 'run' || trigger?.kind === 'object'
+}
+
+/** It was paused when that came, or not there; what came before the pause still counts. */
+export async function isPassedOver(
+  { triggers }: Pick<World, 'triggers'>,
+  key: TriggerKey,
+  at: string,
+): Promise<boolean> {
+  const state = await triggers.state(key)
+  return (
+    (state?.paused !== undefined && state.paused.at <= at) || (state?.ends_from !== undefined && at < state.ends_from)
+  )
 }
 
 /** A place further ahead was written by a clock that has been set right since: hosts differ by less. */
 export const MOST_AHEAD_MS = 3_600_000
 
-/** From where on its times, its events or ends of runs are looked at. */
+/** From where on its times, its events, ends of runs or dropped objects are looked at. */
 export function placesOf(
   trigger: Trigger | undefined,
   at: string,
 ): Pick<TriggerState, 'schedule' | 'events' | 'ends_from'> {
-  if (trigger?.kind === 'run') return { ends_from: at }
+  if (isToldOnce(trigger)) return { ends_from: at }
   if (trigger?.kind === 'schedule') {
     const { cron, timezone } = trigger.schedule
     return { schedule: { cron, timezone, cursor: at } }

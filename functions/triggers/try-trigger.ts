@@ -26,7 +26,7 @@ export const handler = changeHandler({
     const occasion = await sampleOccasion(world, key, trigger, body).catch(note)
     if (occasion === undefined) return { json: { ok: false, known: false, inputs: {}, problems, next_times } }
     if (!(await isSampleMatch(world, key, trigger, occasion)))
-      problems.push({ code: 'no_match', message: 'Its match is not true of this event: nothing would be fired.' })
+      problems.push({ code: 'no_match', message: NO_MATCH[trigger.kind] ?? NO_MATCH.event })
     const inputs = (await inputsOf(world, key, trigger, occasion).catch(note)) ?? {}
     const bound = await deployedDocument(world, tenant, params.document)
     if (bound === undefined) problems.push({ code: 'invalid_dag', message: unsound(params.document) })
@@ -36,6 +36,11 @@ export const handler = changeHandler({
     return { json: { ok, id: occasion.id, known, inputs: { ...inputs }, problems, next_times } }
   },
 })
+
+const NO_MATCH: Readonly<Record<string, string>> & { readonly event: string } = {
+  event: 'Its match is not true of this event: nothing would be fired.',
+  object: 'Its prefix and suffix are not those of this key: nothing would be fired.',
+}
 
 function judge(check: () => unknown, note: (error: unknown) => undefined): void {
   try {

@@ -104,6 +104,8 @@ export interface ChosenRights extends Asked {
   readonly releases?: boolean
   /** Documents start runs by themselves; absent = none does. */
   readonly triggers?: boolean
+  /** Documents wait for what is dropped; absent = none does. */
+  readonly drops?: boolean
   /** Callers come with a bearer credential; absent = they are signed by IAM. */
   readonly auth?: 'token' | 'jwt' | undefined
   /** ARNs of Slack's token and signing secrets, and whose the workspace is; absent = none is configured. */
@@ -310,6 +312,8 @@ const STATEMENTS = {
     ...CURSOR_KEY,
   ],
   'runs.due': [{ on: 'runsDue', actions: ['dynamodb:Query'] }],
+  // Names of searches, in a partition of their own.
+  'runs.unview': [{ on: 'table', actions: ['dynamodb:DeleteItem'], conditions: partitions('#VIEWS') }],
   // Places in the queue of starts, which lie in a partition of their own: nothing else can be deleted.
   'runs.dequeue': [
     {
@@ -446,6 +450,7 @@ const STATEMENTS = {
   'outbox.graph': [{ on: 'indexGraph', actions: ['lambda:InvokeFunction'] }],
   'outbox.fire': [{ on: 'fireTriggers', actions: ['lambda:InvokeFunction'] }],
   'outbox.mark': [{ on: 'keepOrErase', actions: ['lambda:InvokeFunction'] }],
+  'outbox.bulk': [{ on: 'runBulk', actions: ['lambda:InvokeFunction'] }],
   'outbox.webhook': [{ on: 'sendWebhooks', actions: ['lambda:InvokeFunction'] }],
   'outbox.bus': [{ on: 'sendBusEvents', actions: ['lambda:InvokeFunction'] }],
   'outbox.slack': [{ on: 'slackWork', actions: ['lambda:InvokeFunction'] }],
@@ -456,6 +461,11 @@ const STATEMENTS = {
   'anchors.read': [
     { on: 'anchors', actions: ['s3:GetObjectVersion', 's3:GetObjectRetention'] },
     { on: 'anchorsBucket', actions: ['s3:ListBucketVersions'] },
+  ],
+  // One version by its id. ListBucket makes what is gone 404; without it S3 says 403.
+  'drops.read': [
+    { on: 'drops', actions: ['s3:GetObjectVersion'] },
+    { on: 'dropsBucket', actions: ['s3:ListBucket'] },
   ],
   'http.request': [{ on: 'netGate', actions: ['lambda:InvokeFunction'] }],
   'shell.run': [{ on: 'shellGate', actions: ['lambda:InvokeFunction'] }],
@@ -502,6 +512,13 @@ const colons = (service: string, resource: string, resourceName: string): ArnCom
   arnFormat: ArnFormat.COLON_RESOURCE_NAME,
 })
 
+const bucketOfDrops = ({ drops }: Names, { account, region }: Stack): ArnComponents => ({
+  service: 's3',
+  region: '',
+  account: '',
+  resource: drops(account, region),
+})
+
 const RESOURCES = {
   table: (names: Names) => table(names.table),
   runsByTime: (names: Names) => table(`${names.table}/index/${RUN_INDEXES.runs.name}`),
@@ -514,6 +531,8 @@ const RESOURCES = {
     account: '',
     resource: names.anchors(account, region),
   }),
+  dropsBucket: bucketOfDrops,
+  drops: (names: Names, stack: Stack) => ({ ...bucketOfDrops(names, stack), resourceName: '*' }),
   machines: (names: Names) => colons('states', 'stateMachine', names.machine('*')),
   inlineMachines: (names: Names) => colons('states', 'stateMachine', `${names.inlineMachines}*`),
   executions: (names: Names) => colons('states', 'execution', `${names.machine('*')}:*`),
@@ -528,6 +547,7 @@ const RESOURCES = {
   indexGraph: (names: Names) => colons('lambda', 'function', names.function('index-graph')),
   fireTriggers: (names: Names) => colons('lambda', 'function', names.function('fire-triggers')),
   keepOrErase: (names: Names) => colons('lambda', 'function', names.function('keep-or-erase')),
+  runBulk: (names: Names) => colons('lambda', 'function', names.function('run-bulk')),
   sendWebhooks: (names: Names) => colons('lambda', 'function', names.function('send-webhooks')),
   sendBusEvents: (names: Names) => colons('lambda', 'function', names.function('send-bus-events')),
   slackWork: (names: Names) => colons('lambda', 'function', names.function('slack-work')),

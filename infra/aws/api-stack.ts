@@ -147,7 +147,7 @@ export class ApiStack extends Stack {
     })
   }
 
-  /** start-run and retry-run stand beside the machines; their names are known. */
+  /** start-run and retry-run stand beside the machines, others in SluiceOperations; their names are known. */
   private functionElsewhere(names: Names, name: string): IFunction {
     const arn = functionArn(this, names, name)
     return LambdaFunction.fromFunctionAttributes(this, name, { functionArn: arn, sameEnvironment: true })

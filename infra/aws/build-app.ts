@@ -18,6 +18,7 @@ import type { DeploySettings } from './deploy-settings.ts'
 import { type DeployedDag, deployedResearch } from './deployed-dags.ts'
 import type { DeployedStep } from './deployed-steps.ts'
 import { DocumentsStack, pinStackCount, shareDocuments } from './documents-stack.ts'
+import { DropsStack } from './drops-stack.ts'
 import { MachinesStack } from './machines-stack.ts'
 import { requireCodeRoom, requireMachineRoom, requireResourceRoom } from './measure-quotas.ts'
 import { Alarms, Dashboard } from './monitoring.ts'
@@ -32,6 +33,7 @@ import {
   wideFindings,
 } from './native-calls.ts'
 import { placeInNetwork } from './network.ts'
+import { OperationsStack } from './operations-stack.ts'
 import { keepLogs, tagAll } from './stage-wide.ts'
 import { StepsStack } from './steps-stack.ts'
 
@@ -68,6 +70,7 @@ export function buildApp({ app, deploy, settings, dags, steps = [], calls = [], 
   const chosen = {
     ...chosenOf(settings, deploy),
     triggers: dags.some(({ triggers }) => triggers.length > 0),
+    drops: dags.some(({ triggers }) => triggers.some(({ kind }) => kind === 'object')),
     steps: steps.map(({ slug }) => names.step(slug)),
     containers: containers.map(({ name }) => name),
   }
@@ -82,6 +85,9 @@ export function buildApp({ app, deploy, settings, dags, steps = [], calls = [], 
   })
   const anchors = chosen.anchors
     ? [new AnchorsStack(app, 'SluiceAnchors', { ...stack('anchors'), names, retentionDays: audit.retention_days })]
+    : []
+  const drops = chosen.drops
+    ? [new DropsStack(app, 'SluiceDrops', { ...stack('drops'), names, retentionDays: deploy.retention_days })]
     : []
   const projects =
     steps.length === 0 ? [] : [new StepsStack(app, 'SluiceSteps', { ...stack('steps'), names, steps, chosen, built })]
@@ -100,36 +106,63 @@ export function buildApp({ app, deploy, settings, dags, steps = [], calls = [], 
     const gradual = chosen.releases
     return new DocumentsStack(app, `SluiceDocuments${i + 1}`, { ...of, names, dags: share, definitions, gradual })
   })
+  const operations = new OperationsStack(app, 'SluiceOperations', { ...stack('operations'), names, chosen, built })
   // Its alarms name every machine: with hundreds, a template with spaces for people would be over a megabyte.
   const suppressTemplateIndentation = spread > 0
   const ofApi = { ...stack('api'), names, chosen, built, waf: deploy.waf, door: deploy, suppressTemplateIndentation }
   const api = new ApiStack(app, 'SluiceApi', ofApi)
   tellOfMachines(machines, { settings, steps, calls, rights, containers })
+  orderStacks({ data, anchors, drops, projects, tasks, machines, documents, operations, api })
+  const { release } = machines
+  new Alarms(api, 'Alarms', { names, chosen, api: api.api, dags: all, email: deploy.alarm_email, release })
+  new Dashboard(api, 'Dashboard', { names, apiName: names.whole })
+  for (const one of [machines, ...documents]) pinStackCount(one, spread)
+  if (chosen.key !== undefined)
+    encryptWithKey(chosen.key, [data, ...drops, ...projects, ...tasks, machines, operations, api])
+  if (deploy.network !== undefined) placeInNetwork(deploy.network, [...projects, machines, operations, api])
+  keepLogs(deploy.log_retention_days, [data, ...projects, ...tasks, machines, operations, api])
+  tagAll(app, deploy.tags)
+  requireResourceRoom([machines, ...documents, operations, api], [data, ...anchors, ...drops, ...projects, ...tasks], {
+    documents: dags.length,
+    spread,
+  })
+  acknowledgeFindings(
+    [data, ...anchors, ...drops, ...projects, ...tasks, machines, ...documents, operations, api],
+    names,
+    chosen,
+  )
+  acknowledgeSteps(projects, steps)
+  acknowledgeCalls(machines, tasks, wideFindings(rights), containers)
+  Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))
+}
+
+interface Stacks {
+  readonly data: DataStack
+  readonly anchors: readonly AnchorsStack[]
+  readonly drops: readonly DropsStack[]
+  readonly projects: readonly StepsStack[]
+  readonly tasks: readonly ContainersStack[]
+  readonly machines: MachinesStack
+  readonly documents: readonly DocumentsStack[]
+  readonly operations: OperationsStack
+  readonly api: ApiStack
+}
+
+/** Which has to be there before which. */
+function orderStacks({ data, anchors, drops, projects, tasks, machines, documents, operations, api }: Stacks): void {
   machines.addStackDependency(data, 'its functions name the table and the bucket')
   for (const one of tasks) machines.addStackDependency(one, 'its machines hand over their roles')
   for (const one of projects) {
     one.addStackDependency(data, 'its functions name the bucket')
     machines.addStackDependency(one, 'open-step invokes its functions')
   }
+  for (const one of drops) machines.addStackDependency(one, 'take-object names its bucket')
   for (const one of anchors) machines.addStackDependency(one, 'write-anchor names its bucket')
+  operations.addStackDependency(data, 'its functions name the table and the bucket')
+  for (const one of anchors) operations.addStackDependency(one, 'its functions may name its bucket')
   api.addStackDependency(machines, 'a route names start-run')
-  const { release } = machines
-  new Alarms(api, 'Alarms', { names, chosen, api: api.api, dags: all, email: deploy.alarm_email, release })
-  new Dashboard(api, 'Dashboard', { names, apiName: names.whole })
+  api.addStackDependency(operations, 'routes name its functions')
   for (const one of documents) one.addStackDependency(machines, 'its machines name a role, functions and a log group')
-  for (const one of [machines, ...documents]) pinStackCount(one, spread)
-  if (chosen.key !== undefined) encryptWithKey(chosen.key, [data, ...projects, ...tasks, machines, api])
-  if (deploy.network !== undefined) placeInNetwork(deploy.network, [...projects, machines, api])
-  keepLogs(deploy.log_retention_days, [data, ...projects, ...tasks, machines, api])
-  tagAll(app, deploy.tags)
-  requireResourceRoom([machines, ...documents, api], [data, ...anchors, ...projects, ...tasks], {
-    documents: dags.length,
-    spread,
-  })
-  acknowledgeFindings([data, ...anchors, ...projects, ...tasks, machines, ...documents, api], names, chosen)
-  acknowledgeSteps(projects, steps)
-  acknowledgeCalls(machines, tasks, wideFindings(rights), containers)
-  Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))
 }
 
 /** What `sluice deploy` says of a step before it asks. */

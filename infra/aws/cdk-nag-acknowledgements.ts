@@ -26,6 +26,7 @@ export function acknowledgementsFor(
   anchors = false,
   steps: readonly string[] = [],
   containers: readonly string[] = [],
+  drops = false,
 ): readonly Acknowledgement[] {
   const states = 'arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>'
   const bucket = `arn:<AWS::Partition>:s3:::${names.bucket('<AWS::AccountId>', '<AWS::Region>')}`
@@ -34,6 +35,7 @@ export function acknowledgementsFor(
     ...tenants.flatMap((tenant) => [`${bucket}/${tenant}/objects/*`, `${bucket}/${tenant}/index/*`]),
     ...(containers.length === 0 ? [] : tenants.flatMap((tenant) => exchangeFolders(bucket, tenant, containers))),
     ...(anchors ? tenants.map((tenant) => `${locked}/${anchorPrefix(tenant)}*`) : []),
+    ...(drops ? [`arn:<AWS::Partition>:s3:::${names.drops('<AWS::AccountId>', '<AWS::Region>')}/*`] : []),
     ...steps.flatMap((name) => versionsOfStep(name, tenants)),
     ...functionsIn('machine').map(({ name }) => `${LAMBDA}:function:${names.function(name)}:*`),
     `${states}:stateMachine:${names.machine('*')}`,
@@ -51,7 +53,7 @@ export function acknowledgementsFor(
     {
       rules: wildcards.map((resource) => `AwsSolutions-IAM5[Resource::${resource}]`),
       reason:
-        'Objects and snapshots of the search index are named by their hash, executions and anchors by their run id, machines of inline documents by theirs, versions of machines, of their functions and of steps by number: made at run time, below a prefix that only this deployment uses.',
+        'Objects and snapshots of the search index are named by their hash, what people drop by them, executions and anchors by their run id, machines of inline documents by theirs, versions of machines, of their functions and of steps by number: made at run time, below a prefix that only this deployment uses.',
     },
     {
       rules: ['AwsSolutions-APIG4', 'AwsSolutions-COG4'],
@@ -105,14 +107,14 @@ function spreadModels(models: readonly AskedModel[]): readonly Acknowledgement[]
   ]
 }
 
-type Acknowledged = Pick<ChosenRights, 'models' | 'tenants' | 'anchors' | 'steps' | 'containers'>
+type Acknowledged = Pick<ChosenRights, 'models' | 'tenants' | 'anchors' | 'steps' | 'containers' | 'drops'>
 
 export function acknowledgeFindings(
   stacks: readonly Stack[],
   names: Names,
-  { models, tenants, anchors, steps, containers = [] }: Acknowledged,
+  { models, tenants, anchors, steps, containers = [], drops = false }: Acknowledged,
 ): void {
-  for (const { rules, reason, on } of acknowledgementsFor(names, models, tenants, anchors, steps, containers)) {
+  for (const { rules, reason, on } of acknowledgementsFor(names, models, tenants, anchors, steps, containers, drops)) {
     const places = on === undefined ? stacks : stacks.flatMap((stack) => stack.node.findAll().filter(on))
     for (const place of places) Validations.of(place).acknowledge(...rules.map((id) => ({ id, reason })))
   }

@@ -59,7 +59,7 @@ export interface SluiceStageProps {
   readonly retention_days?: number
 }
 
-/** A stage with all its stacks: SluiceData, SluiceMachines, SluiceApi, and what the project's documents need besides. */
+/** A stage with all its stacks: SluiceData, SluiceMachines, SluiceOperations, SluiceApi, and what the project's documents need besides. */
 export class SluiceStage extends Stage {
   /**
    * Bundles the project's code and adds its stacks. It waits for the bundler, so it is no constructor:

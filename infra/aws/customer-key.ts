@@ -74,6 +74,6 @@ const WRITE = {
 
 const SERVICES = [
   { service: 'dynamodb', reads: /:(Get|BatchGet|Query)/, writes: /:(Put|Update|Delete|BatchWrite)/ },
-  { service: 's3', reads: /:GetObject$/, writes: /:PutObject$/ },
+  { service: 's3', reads: /:GetObject(Version)?$/, writes: /:PutObject$/ },
   { service: 'sqs', reads: /:ReceiveMessage$/, writes: /:SendMessage$/ },
 ] as const

@@ -174,6 +174,7 @@ const OPENERS: Readonly<Record<string, Opener>> = {
   waits: ['waits', 'openWaits'],
   spending: ['spending', 'openSpending'],
   triggers: ['triggers', 'openTriggers'],
+  drops: ['drops', 'openDrops'],
   hookKeys: ['ports-without-sdk', 'openHookSecrets'],
   health: ['health', 'openHealth'],
   anchors: ['anchors', 'openAnchors'],

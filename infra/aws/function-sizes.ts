@@ -78,12 +78,19 @@ const SIZES: Readonly<Record<string, FunctionSize>> = {
   'send-outbox': { timeoutSec: 60, memoryMb: 256 },
   // Works for four minutes; holds a body of at most 64 MiB, and its text.
   'keep-or-erase': { timeoutSec: 300, memoryMb: 1_024 },
+  // Works for four minutes; a retry compiles the document of its run.
+  'run-bulk': { timeoutSec: 300, memoryMb: 1_024 },
+  // Reads up to 25,000 runs.
+  'count-runs': { timeoutSec: 29, memoryMb: 1_024 },
+  'plan-bulk': { timeoutSec: 29, memoryMb: 1_024 },
   // Step Functions takes one deletion a second; a call removes 300 machines at most.
   'clear-machines': { timeoutSec: 900, memoryMb: 256 },
   // Checks and compiles each document it starts, in the isolate; a look may find a hundred times that were missed.
   'fire-triggers': { timeoutSec: 300, memoryMb: 1_024 },
   'fire-trigger': { timeoutSec: 29, memoryMb: 1_024 },
   'try-trigger': { timeoutSec: 29, memoryMb: 1_024 },
+  // Holds a body of at most 64 MiB.
+  'take-object': { timeoutSec: 120, memoryMb: 1_024 },
   'take-webhook': { timeoutSec: 29, memoryMb: 1_024 },
   // What must go on however many streams are open: runs that are owed something, decisions, stops.
   // Its isolate computes what waits match.
@@ -96,13 +103,13 @@ const SIZES: Readonly<Record<string, FunctionSize>> = {
 }
 
 /** Which stack a function is in, and why. */
-type Placement = 'machine' | 'unseen' | 'called' | 'told' | 'guard' | 'route'
+type Placement = 'machine' | 'unseen' | 'called' | 'told' | 'guard' | 'route' | 'operations'
 
 export function functionsIn(placement: Placement): readonly FunctionLine[] {
   return FUNCTIONS.filter((line) => placementOf(line) === placement)
 }
 
-/** Whether a deployment has it: what runs commands, writes anchors, hears of steps, takes releases back, takes events of EventBridge or puts some there, is about triggers, talks to Slack or reads bearers stands only where that is asked for. */
+/** Whether a deployment has it: what runs commands, writes anchors, hears of steps, takes releases back, takes events of EventBridge or puts some there, is about triggers or takes what is dropped, talks to Slack or reads bearers stands only where that is asked for. */
 export function isDeployed(
   { serves, guards, called_by, only_with, of, ports }: FunctionLine,
   {
@@ -112,16 +119,18 @@ export function isDeployed(
     anchors,
     events,
     triggers,
+    drops,
     steps = [],
     buses = [],
     releases,
   }: Pick<
     ChosenRights,
-    'shell' | 'slack' | 'auth' | 'anchors' | 'events' | 'triggers' | 'steps' | 'buses' | 'releases'
+    'shell' | 'slack' | 'auth' | 'anchors' | 'events' | 'triggers' | 'drops' | 'steps' | 'buses' | 'releases'
   >,
 ): boolean {
   if (called_by !== undefined) return events !== undefined
   if (of === 'triggers') return triggers === true
+  if (of === 'objects') return drops === true
   if (only_with === 'buses') return buses.length > 0
   if (only_with === 'releases') return releases === true
   if (guards !== undefined) return auth !== undefined
@@ -134,7 +143,8 @@ export function isDeployed(
 /**
  * `machine`: a machine calls it. `unseen`: it is invoked asynchronously, so it has dead letters; start-run too, which
  * send-outbox invokes and which must stand beside the machines whose versions it is told. `called`: other functions call it
- * and wait. `told`: a route that is told those versions too. `guard`: API Gateway asks it who calls. `route`: the rest.
+ * and wait. `told`: a route that is told those versions too. `guard`: API Gateway asks it who calls. `operations`: a route whose function
+ * stands in a stack of its own. `route`: the rest, beside the API.
  */
 function placementOf(line: FunctionLine): Placement {
   if (line.serves !== undefined) return 'called'
@@ -143,5 +153,6 @@ function placementOf(line: FunctionLine): Placement {
   const rights = functionRights(line)
   const hasRoute = ROUTES.some((route) => route.name === line.name)
   if (!hasRoute || rights.includes('machine.ensure')) return 'unseen'
-  return rights.includes('machine.named') || rights.includes('machine.deployed') ? 'told' : 'route'
+  if (rights.includes('machine.named') || rights.includes('machine.deployed')) return 'told'
+  return line.stack ?? 'route'
 }

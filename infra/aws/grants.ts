@@ -236,6 +236,7 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     'machine.describe',
     'outbox.nudge',
     'outbox.mark',
+    'outbox.bulk',
   ],
   'fire-triggers': [
     ...APPENDS,
@@ -258,6 +259,8 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   'try-trigger': ['runs.count', 'triggers.get'],
   // Anybody may send: it reads and writes nothing of runs.
   'take-webhook': ['runs.count', 'runs.stored', ...KEEPS_FIRINGS, 'hooks.verify', 'outbox.fire'],
+  // It reads what people drop, and no object of runs.
+  'take-object': ['runs.stored', ...KEEPS_FIRINGS, 'drops.read', 'outbox.fire'],
   reconcile: [...APPENDS, 'objects.get', 'machine.describe', 'outbox.nudge'],
   // The one function that deletes items of runs and objects: nobody calls it but to do what a mark says.
   'keep-or-erase': [
@@ -275,6 +278,25 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     'triggers.put',
     'outbox.slack',
   ],
+  'run-bulk': [
+    ...APPENDS,
+    'runs.count',
+    'runs.getAll',
+    'runs.dequeue',
+    'spending.read',
+    'objects.get',
+    'objects.put',
+    'mcp.key',
+    'machine.named',
+    'tokens.read',
+    'outbox.nudge',
+    'outbox.mark',
+    'outbox.bulk',
+  ],
+  'plan-bulk': ['runs.getAll', 'runs.query', 'runs.put', 'runs.count'],
+  'list-bulks': ['runs.getAll', 'runs.query'],
+  'get-bulk': ['runs.get', 'runs.getAll'],
+  'change-bulk': ['runs.get', 'runs.update', 'runs.count', 'outbox.bulk'],
   'erase-run': ['runs.get', 'runs.query', 'runs.update', 'runs.count', 'outbox.mark'],
   'get-erasure': ['runs.get'],
   'hold-run': ['runs.get', 'runs.query', 'runs.update', 'runs.count'],
@@ -285,6 +307,10 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
   'plan-dag': ['runs.count'],
   'list-runs': ['runs.list'],
   'search-runs': ['runs.getAll', 'runs.query'],
+  'count-runs': ['runs.getAll', 'runs.query'],
+  'list-views': ['runs.query'],
+  'put-view': ['runs.query', 'runs.put', 'runs.unview', 'runs.count'],
+  'delete-view': ['runs.unview', 'runs.count'],
   'list-notes': ['runs.get', 'runs.query'],
   'add-note': ['runs.get', 'runs.query', 'runs.put', 'runs.update', 'runs.count'],
   // A short id is looked up in the list.
@@ -358,6 +384,7 @@ const GRANTS: Readonly<Record<string, readonly Right[]>> = {
     'runs.count',
     'runs.stored',
     'runs.get',
+    'runs.query',
     'runs.put',
     'runs.update',
     'objects.get',
@@ -426,6 +453,7 @@ export type Right =
   | 'runs.due'
   | 'runs.dequeue'
   | 'runs.erase'
+  | 'runs.unview'
   | 'spending.read'
   | 'spending.count'
   | 'runs.note'
@@ -439,6 +467,7 @@ export type Right =
   | 'triggers.put'
   | 'triggers.forget'
   | 'hooks.verify'
+  | 'drops.read'
   | 'live.forget'
   | 'objects.get'
   | 'objects.put'
@@ -468,6 +497,7 @@ export type Right =
   | 'outbox.start'
   | 'outbox.slack'
   | 'outbox.webhook'
+  | 'outbox.bulk'
   | 'outbox.bus'
   | 'buses.put'
   | 'outbox.graph'

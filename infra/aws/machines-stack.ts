@@ -16,7 +16,7 @@ import { functionsIn, isDeployed } from './function-sizes.ts'
 import { functionRights } from './grants.ts'
 import type { Names } from './names.ts'
 import { calledFunctions, deployedRelease, ReleaseGuard, releaseId } from './release.ts'
-import { type DocumentTrigger, FiringTimes } from './trigger-schedules.ts'
+import { type DocumentTrigger, DroppedObjects, FiringTimes } from './trigger-schedules.ts'
 
 interface MachinesStackProps extends StackProps {
   readonly names: Names
@@ -87,6 +87,8 @@ export class MachinesStack extends Stack {
     const fire = called.get('fire-triggers')
     if (fire !== undefined && props.triggers.length > 0)
       new FiringTimes(this, 'Firing', { fire, names, deadLetters, triggers: props.triggers })
+    const take = called.get('take-object')
+    if (take !== undefined) new DroppedObjects(this, 'Drops', { take, names, deadLetters, triggers: props.triggers })
   }
 
   /** One that is told the machines' versions is made after them: they know it by its name. */

@@ -25,7 +25,7 @@ interface AlarmsProps {
   readonly names: Names
   readonly chosen: Pick<
     ChosenRights,
-    'shell' | 'slack' | 'auth' | 'anchors' | 'triggers' | 'tenants' | 'buses' | 'releases'
+    'shell' | 'slack' | 'auth' | 'anchors' | 'triggers' | 'drops' | 'tenants' | 'buses' | 'releases'
   >
   readonly api: RestApi
   readonly dags: readonly Pick<DeployedDag, 'slug'>[]
@@ -93,14 +93,15 @@ export class Alarms extends Construct {
     this.sum('DeadLetters', [queueMetric(names.deadLetters)], 1)
     this.sum('ApiErrors', [api.metricServerError({ period: FIVE_MINUTES, statistic: 'Sum' })], 5)
     this.silent('SilentSweep', lambdaMetric('Invocations', names.function('sweep')))
-    if (chosen.triggers === true) this.addOfTriggers(names)
+    if (chosen.triggers === true) this.addOfTriggers(names, chosen.drops === true)
     this.addOfRuns(names, chosen)
     if (props.release !== undefined) this.addOfRelease(names.stage, props.release)
   }
 
   /** A firing that failed is an error line of who kept or started it; triggers nobody looks at start nothing. */
-  private addOfTriggers({ stage, function: functionName }: Names): void {
-    const fail = ['fire-triggers', 'take-webhook', 'fire-trigger'].map((name) => unexpectedErrors(stage, name))
+  private addOfTriggers({ stage, function: functionName }: Names, drops: boolean): void {
+    const keepers = ['fire-triggers', 'take-webhook', 'fire-trigger', ...(drops ? ['take-object'] : [])]
+    const fail = keepers.map((name) => unexpectedErrors(stage, name))
     this.sum('TriggersFailed', fail, 1)
     this.silent('SilentTriggers', lambdaMetric('Invocations', functionName('fire-triggers')))
   }
@@ -112,7 +113,7 @@ export class Alarms extends Construct {
     this.sum('BudgetsExceeded', [stageMetric(stage, 'budgets_exceeded')], 1)
     const age = lambdaMetric('AsyncEventAge', functionName('send-outbox')).with({ statistic: 'Maximum' })
     this.above('OutboxAge', age, 60_000, 1)
-    // A sweep takes a hundred: that many again and again is more than it gets done.
+    // It asks for a hundred until there are fewer, while it has time: never fewer is more than it gets done.
     this.above('SweepBehind', stageMetric(stage, 'runs_due').with({ statistic: 'Minimum' }), 100, 2)
     // A sweep tells it of each tenant: where there are several, one that has none must not hide another.
     const statistic = tenants.length > 1 ? 'Maximum' : 'Minimum'

@@ -21,6 +21,8 @@ export interface Names {
   readonly bucket: (account: string, region: string) => string
   /** Of the bucket with Object Lock. */
   readonly anchors: (account: string, region: string) => string
+  /** Of the bucket people drop things into for triggers. */
+  readonly drops: (account: string, region: string) => string
   readonly machineLogs: string
   /** Of a function of the catalog. */
   readonly function: (name: string) => string
@@ -51,6 +53,7 @@ export function stageNames(stage: string, restored?: RestoredData): Names {
     executionRole: (slug, region) => `${prefix}-begin-${slug}-${region}`,
     bucket: (account, region) => restored?.bucket ?? `${prefix}-${account}-${region}`,
     anchors: (account, region) => `${prefix}-anchors-${account}-${region}`,
+    drops: (account, region) => `${prefix}-drops-${account}-${region}`,
     machineLogs: `/aws/vendedlogs/states/${prefix}`,
     function: (name) => `${prefix}-${name}`,
     step: (slug, tenant) => stepFunction(stage, slug, tenant),

@@ -188,7 +188,8 @@ export function requireReachable(
 function unreached(settings: Settings, { endpoints }: Network): readonly string[] {
   const missing = neededEndpoints(settings).filter((name) => !endpoints.includes(name))
   const named = missing.map((name) => `${name} (${ENDPOINTS[name]}, com.amazonaws.REGION.${name})`).join(', ')
-  const outside = askedOutside(settings)
+  // A proxy that these subnets reach is a way out.
+  const outside = settings.egress.proxy === undefined ? askedOutside(settings) : []
   return [
     ...(missing.length === 0
       ? []
@@ -198,7 +199,7 @@ function unreached(settings: Settings, { endpoints }: Network): readonly string[
     ...(outside.length === 0
       ? []
       : [
-          `"sluice:network" leads to no internet, and the settings have functions ask ${outside.join(', ')}. Take them out, or give the subnets a way out and say internet: true`,
+          `"sluice:network" leads to no internet, and the settings have functions ask ${outside.join(', ')}. Take them out, give the subnets a way out and say internet: true, or name a proxy they reach in egress.proxy`,
         ]),
   ]
 }

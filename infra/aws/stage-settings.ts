@@ -33,6 +33,7 @@ export function readStageSettings(
     ...webhookIssues(settings),
     ...serviceIssues(settings),
     ...mcpIssues(settings),
+    ...egressProxyIssues(settings),
     ...auditIssues(settings),
     ...bodyIssues(settings),
   ]
@@ -120,6 +121,17 @@ function providerIssues({ providers }: Settings): readonly Issue[] {
     const message = 'is missing: on AWS the right to ask is granted on exactly the models it lists'
     return [{ path: `providers.${name}.models`, message }]
   })
+}
+
+/** Functions have no environment of a shell, and net-gate no right to read a secret. */
+function egressProxyIssues({ egress }: Settings): readonly Issue[] {
+  const own = 'environment is for the local place; write the address of the proxy'
+  const granted =
+    'is for the local place: on AWS functions go to the proxy without, and its security group says who may. Take it out, or keep a sluice.<stage>.yaml for this stage'
+  return [
+    ...(egress.proxy === 'environment' ? [{ path: 'egress.proxy', message: own }] : []),
+    ...(egress.credentials === undefined ? [] : [{ path: 'egress.credentials', message: granted }]),
+  ]
 }
 
 /** There Lambda's own runtime listens. */

@@ -7,7 +7,7 @@ import { CfnSchedule } from 'aws-cdk-lib/aws-scheduler'
 import type { IQueue } from 'aws-cdk-lib/aws-sqs'
 import { Construct } from 'constructs'
 import { sha256 } from '../../shared/text/hash.ts'
-import type { Trigger } from '../../shared/triggers/trigger.ts'
+import type { ObjectTrigger, Trigger } from '../../shared/triggers/trigger.ts'
 import type { Names } from './names.ts'
 
 /** A trigger, and the slug of the document it stands in. */
@@ -75,6 +75,51 @@ export class FiringTimes extends Construct {
       },
     })
   }
+}
+
+interface DroppedObjectsProps {
+  readonly take: IFunction
+  readonly names: Names
+  readonly deadLetters: IQueue
+  readonly triggers: readonly DocumentTrigger[]
+}
+
+/**
+ * What is dropped, to take-object: a rule a document, for its keys alone, each of which may call that function and nothing
+ * else. S3 tells EventBridge at least once, and in any order.
+ */
+export class DroppedObjects extends Construct {
+  constructor(scope: Construct, id: string, { take, names, deadLetters, triggers }: DroppedObjectsProps) {
+    super(scope, id)
+    const { account, region } = Stack.of(this)
+    const bucket = names.drops(account, region)
+    const ofDocuments = Map.groupBy(triggers, ({ slug }) => slug)
+    for (const [slug, own] of ofDocuments) {
+      const keys = own.flatMap(({ trigger }) => (trigger.kind === 'object' ? [keyPattern(trigger)] : []))
+      if (keys.length === 0) continue
+      new Rule(this, slug, {
+        description: `Sluice: what is dropped for ${slug}`,
+        eventPattern: {
+          source: ['aws.s3'],
+          detailType: ['Object Created'],
+          detail: { bucket: { name: [bucket] }, object: { key: keys } },
+        },
+        targets: [
+          new LambdaFunction(take, {
+            deadLetterQueue: deadLetters,
+            maxEventAge: Duration.hours(24),
+            retryAttempts: 10,
+          }),
+        ],
+      })
+    }
+  }
+}
+
+/** Source: EventBridge guide, "Wildcard matching": a star is anything; itself, and the backslash, are written after one. */
+function keyPattern({ object: { prefix, suffix } }: ObjectTrigger): object {
+  const literal = (text: string) => text.replaceAll(/[*\\]/g, (one) => `\\${one}`)
+  return { wildcard: `${literal(prefix)}*${literal(suffix)}` }
 }
 
 interface NamedSchedule {

@@ -49,6 +49,9 @@ export function createOutbox(invoke: (name: string, payload: unknown) => Promise
     async keepOrErase({ tenant, run_id }) {
       later('keep-or-erase', { tenant, run_id }, (error) => log.error('mark not looked at', { run_id, error }))
     },
+    async runBulk({ tenant, bulk_id }) {
+      later('run-bulk', { tenant, bulk_id }, (error) => log.error('bulk not gone on with', { bulk_id, error }))
+    },
     async writeAnchor(anchor) {
       await invoke('write-anchor', anchor)
     },

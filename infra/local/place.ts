@@ -12,7 +12,9 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { useEgress } from '../../functions/egress/egress.ts'
 import type { Principal } from '../../shared/auth/principal.ts'
+import { placeProxy } from '../../shared/egress/proxy.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { Health } from '../../shared/ports/health.ts'
 import type { Clock, Log } from '../../shared/ports/host.ts'
@@ -22,6 +24,7 @@ import type { World } from '../../shared/world.ts'
 import { assembleLocalWorld } from './assemble-world.ts'
 import { createLog, systemClock } from './clock-and-log.ts'
 import { allCommitted, commitsDone, openDatabase, storeFault } from './database.ts'
+import { createDropWatch } from './drops.ts'
 import type { Host } from './host.ts'
 import { localPrincipal, removeLoginSecrets } from './login.ts'
 import { missingKeys } from './ports-with-keys.ts'
@@ -113,6 +116,7 @@ async function openSteps(
   const address = {
     url: settings.public_url ?? (settings.port === 0 ? undefined : `http://127.0.0.1:${settings.port}`),
   }
+  if (!reads) undone(useEgress(settings.egress, placeProxy(settings, keys)))
   const engine = await assembleLocalWorld({ settings, db, clock, log, providers, keys, address, ...watched(options) })
   undone(() => engine.close())
   const { host, world } = engine
@@ -137,7 +141,8 @@ async function openSteps(
   const sweep = () => host.invoke('sweep', {})
   const clear = () => host.invoke('clear-machines', {})
   const stays = server !== undefined && options.inside !== true
-  const fire = stays ? { fire: () => host.invoke('fire-triggers', {}) } : {}
+  const look = createDropWatch({ world, db, clock, log, take: (payload) => host.invoke('take-object', payload) })
+  const fire = stays ? { fire: () => look().then(() => host.invoke('fire-triggers', {})) } : {}
   if (sweep_ms > 0) undone(startSweeps({ ms: sweep_ms, sweep, ...fire, clear, settings, db, clock, log }))
   return { world, ...servedAt(server), invoke: callerOf(host, principal, kept) }
 }

@@ -23,12 +23,19 @@ interface Opened {
   last: Promise<unknown>
   /** Finds what was put, when nothing more is put. */
   due?: NodeJS.Timeout
+  /** Makes ready what walks need, when nothing was put for longer. */
+  walksDue?: NodeJS.Timeout
+  /** What that took last, milliseconds. */
+  walks_took: number
 }
 
 /** Texts put in numbers are searched for names once nothing was put for so long, or somebody asks. */
 const REST_MS = 2_000
 /** Or for so many times as long as it took to take in what was put last: where the machine is slow, so is who puts. */
 const REST_TIMES = 5
+
+/** What walks need is made at most for one part in so many of the time, however often something is put. */
+const WALKS_TIMES = 20
 
 /**
  * The SearchIndex port over a file of one's own: the change log is applied before each answer, so an answer has
@@ -44,7 +51,7 @@ export function openLocalIndex(folder: string, given: Omit<IndexSource, 'tenant'
     const { db, isNew } = openFile(folder === ':memory:' ? folder : join(folder, fileName(tenant)), source.links)
     // A new file beside a graph: it was removed, or is of another version.
     const filled = isNew ? indexAll(db, { ...source, tenant }) : Promise.resolve()
-    const opened = { db, reader: indexReader(db), last: filled }
+    const opened = { db, reader: indexReader(db), last: filled, walks_took: 0 }
     indexes.set(tenant, opened)
     // What is not filled is not used: the next question tries again.
     filled.catch(() => {
@@ -59,11 +66,16 @@ export function openLocalIndex(folder: string, given: Omit<IndexSource, 'tenant'
     return await mine
   }
   /** Asks the index once it has what was put, and says as of when that is. */
-  const ask = async <T>(tenant: string, question: (reader: IndexReader) => T): Promise<T & IndexState> => {
+  const ask = async <T>(
+    tenant: string,
+    question: (reader: IndexReader) => T,
+    { walks = false }: { readonly walks?: boolean } = {},
+  ): Promise<T & IndexState> => {
     const opened = openedOf(tenant)
     return await inTurn(opened, async () => {
       const as_of = await takeIn(opened, { ...source, tenant })
       await linkTexts(opened)
+      if (walks) await opened.reader.prepare(nextTurn)
       return { ...question(opened.reader), as_of }
     })
   }
@@ -71,15 +83,25 @@ export function openLocalIndex(folder: string, given: Omit<IndexSource, 'tenant'
   const linkSoon = (opened: Opened, took_ms: number): void => {
     const rest = Math.max(REST_MS, REST_TIMES * took_ms)
     clearTimeout(opened.due)
+    clearTimeout(opened.walksDue)
     opened.due = setTimeout(() => void inTurn(opened, () => linkTexts(opened)).catch(() => {}), rest).unref()
+    const longer = Math.max(rest, WALKS_TIMES * opened.walks_took)
+    opened.walksDue = setTimeout(() => void inTurn(opened, () => makeReady(opened)).catch(() => {}), longer).unref()
+  }
+  const makeReady = async (opened: Opened): Promise<void> => {
+    if (!opened.db.isOpen) return
+    const begun = source.clock.now()
+    await linkTexts(opened)
+    await opened.reader.prepare(nextTurn)
+    opened.walks_took = source.clock.now() - begun
   }
   return {
     index: {
-      search: (tenant, query) => ask(tenant, (reader) => reader.search(query)),
+      search: (tenant, query) => ask(tenant, (reader) => reader.search(query), { walks: query.named !== undefined }),
       lookup: (tenant, by, text) => ask(tenant, (reader) => reader.lookup(by, text)),
       spelling: (tenant, text) => ask(tenant, (reader) => reader.spelling(text)),
-      diffuse: (tenant, query) => ask(tenant, (reader) => reader.diffuse(query)),
-      follow: (tenant, query) => ask(tenant, (reader) => reader.follow(query)),
+      diffuse: (tenant, query) => ask(tenant, (reader) => reader.diffuse(query), { walks: true }),
+      follow: (tenant, query) => ask(tenant, (reader) => reader.follow(query), { walks: true }),
       links: (tenant, query) => ask(tenant, (reader) => reader.links(query)),
     },
     indexing: {
@@ -99,8 +121,9 @@ export function openLocalIndex(folder: string, given: Omit<IndexSource, 'tenant'
       noteWalk: async () => undefined,
     },
     close() {
-      for (const { db, due } of indexes.values()) {
+      for (const { db, due, walksDue } of indexes.values()) {
         clearTimeout(due)
+        clearTimeout(walksDue)
         db.close()
       }
       indexes.clear()

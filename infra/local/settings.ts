@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import * as z from 'zod'
+import { proxyVariableNames } from '../../shared/egress/proxy.ts'
 import { Fault } from '../../shared/errors.ts'
 import type { ProviderSettings } from '../../shared/providers/settings.ts'
 import { parseSettings } from '../../shared/settings/parse.ts'
@@ -145,7 +146,7 @@ function readFile(path: string): string {
 
 const EnvSchema = z.object({ SLUICE_LOG: z.enum(['info', 'error', '']).optional() })
 
-/** The environment variables that hold keys of providers, services, MCP servers and webhooks, secrets of Slack, and headers of spans. */
+/** The environment variables that hold keys of providers, services, MCP servers and webhooks, secrets of Slack, headers of spans, and what a proxy takes. */
 function keyNames(settings: Settings): readonly string[] {
   const { providers, slack } = settings
   const ofProviders = Object.values(providers).flatMap((provider) =>
@@ -161,6 +162,7 @@ function keyNames(settings: Settings): readonly string[] {
     ...webhookKeyNames(settings),
     ...telemetryKeyNames(settings),
     ...stepSecretNames(settings),
+    ...proxyVariableNames(settings),
   ]
 }
 

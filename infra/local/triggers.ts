@@ -103,7 +103,7 @@ function firings(db: DatabaseSync): Omit<TriggerStore, 'state' | 'putState'> {
       transaction(db, () => {
         const firing = read(trigger, id)
         if (firing === undefined || firing.state === 'owed') return
-        const { values: _, ...rest } = firing
+        const { values: _, object: __, ...rest } = firing
         forget.run(JSON.stringify(rest), trigger.tenant, trigger.document, trigger.trigger, id)
       }),
     firings: async ({ tenant, document, trigger }, { limit, after = AFTER_ALL }) => {

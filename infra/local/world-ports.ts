@@ -15,6 +15,7 @@ import { runsWithWebhookNudges, toldEndpoints } from '../../shared/webhooks/endp
 import type { Outbox, World } from '../../shared/world.ts'
 import { createBuses } from './buses.ts'
 import { createDocuments } from './documents.ts'
+import { dropFolder, openDrops } from './drops.ts'
 import { openInputs } from './folder-inputs.ts'
 import { openObjects } from './folder-objects.ts'
 import { openGraphStore } from './graph-store/graph-store.ts'
@@ -82,6 +83,7 @@ export function createPorts(parts: Parts): {
     outbox,
     providers: { get: (name: string) => parts.providers[name] ?? configured.get(name), names: () => names },
     inputs: openInputs(settings.inputs_dir, settings.tenants),
+    drops: openDrops(dropFolder(settings)),
     isolate,
     ...createGateFunctions(parts.invoke),
     runs: withFiles(runsWithWebhookNudges(runs, toldEndpoints(settings), outbox.nudge), buses, settings.data_dir),

@@ -136,9 +136,24 @@ const CLI_STEPS: readonly Step[] = [...PROJECT, ...RUNS, ...PEOPLE, ...KNOWLEDGE
 
 /** Commands whose output is not shown, and why. */
 export const NOT_SHOWN: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    ['stop', 'retry', 'erase', 'label', 'start', 'cancel', 'show', 'list'].map((word) => [
+      `run bulk ${word}`,
+      '[operate.md](operate.md#many-runs-at-once) shows a session with it.',
+    ]),
+  ),
+  'run count': '[runs.md](runs.md#counts) shows one.',
+  ...Object.fromEntries(
+    ['list', 'save', 'rename', 'delete'].map((word) => [
+      `view ${word}`,
+      '[runs.md](runs.md#views) shows a session with it.',
+    ]),
+  ),
   'run erase': 'It takes ten seconds: [operate.md](operate.md#forgetting-a-run) says what goes and what stays.',
   'run erasure': '[operate.md](operate.md#forgetting-a-run) says what the record holds.',
   'run hold': '[operate.md](operate.md#forgetting-a-run) says what it does.',
+  'subject show': '[operate.md](operate.md#by-subject) says what it finds.',
+  'subject erase': '[operate.md](operate.md#by-subject) says what it does.',
   dev: 'It goes on until Ctrl-C: [guide.md](guide.md) tells of a session with it.',
   console: 'It opens or serves a page: [console.md](console.md) says how.',
   'token create': '[tokens.md](tokens.md) shows it: a token is shown to nobody else.',

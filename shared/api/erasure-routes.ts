@@ -11,6 +11,7 @@ const SaidSchema = z.strictObject({ by: text, person: text.optional(), at: text,
 export const ErasureSchema = SaidSchema.extend({
   step: z.enum(ERASURE_STEPS).describe('How far it is: erased = nothing is left but this record'),
   children: z.array(text).describe('The runs below it, which go with it'),
+  when_ended: z.literal(true).optional().describe('It was asked for while the run went on, and begins at its end'),
   of: text.optional().describe('The run it goes with'),
   run: z
     .strictObject({
@@ -33,6 +34,11 @@ export const ErasureSchema = SaidSchema.extend({
       kept: count.optional().describe('They stay: somebody else names them'),
     })
     .optional(),
+  brought_back: count
+    .optional()
+    .describe('How often a copy from before brought its bodies again: they were erased once more'),
+  untold: z.array(text).optional().describe('Webhooks and buses that are still to be told of it'),
+  not_told: z.array(text).optional().describe('Webhooks and buses that did not take it in time'),
   erased_at: text.optional(),
   proof: text.optional().describe('sha256 over the hash of the last event and this record'),
 })
@@ -49,8 +55,9 @@ export function showMark(run_id: string, mark: RunMark | undefined): ShownMark {
   const { hold, erasure } = mark ?? {}
   const shown = { run_id, ...(hold === undefined ? {} : { hold }) }
   if (erasure === undefined) return shown
-  const { version: _, look: _look, children, ...rest } = erasure
-  return { ...shown, erasure: { ...rest, children: [...children] } }
+  const { version: _, look: _look, children, untold, not_told, ...rest } = erasure
+  const told = { ...(untold && { untold: [...untold] }), ...(not_told && { not_told: [...not_told] }) }
+  return { ...shown, erasure: { ...rest, ...told, children: [...children] } }
 }
 
 const body = z.strictObject({ reason })
@@ -60,7 +67,9 @@ export const ERASURE_ROUTES = {
   'erase-run': {
     summary: 'Erase a run that is over, and the runs below it: what it was given, said and made; a record stays',
     params: RunParamsSchema,
-    body,
+    body: body.extend({
+      when_ended: z.boolean().optional().describe('Of a run that goes on: erase it as soon as it has ended'),
+    }),
     status: 202,
     answer: MarkSchema,
   },

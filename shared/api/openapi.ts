@@ -3,6 +3,7 @@ import type { Scope } from '../auth/scopes.ts'
 import type { AuthSettings } from '../auth/settings.ts'
 import { ROUTES, type RouteLine } from '../routes.ts'
 import { canonicalJson, type Json } from '../text/json.ts'
+import { BULK_ROUTES } from './bulk-routes.ts'
 import { CONTROL_ROUTES } from './control-routes.ts'
 import { DOCUMENT_ROUTES, VALIDATE_DAG } from './document-routes.ts'
 import { ERASURE_ROUTES } from './erasure-routes.ts'
@@ -23,6 +24,7 @@ import { START_RUN } from './start-run-route.ts'
 import { TOKEN_ROUTES } from './token-routes.ts'
 import { TRIGGER_ROUTES } from './trigger-routes.ts'
 import { RECORD_RUN, VERIFY_RUN } from './verify-routes.ts'
+import { VIEW_ROUTES } from './view-routes.ts'
 import { WEBHOOK_ROUTES } from './webhook-routes.ts'
 
 /** OpenAPI 3.1 document of every route of the catalog, made of the schemas that parse the requests. */
@@ -148,6 +150,8 @@ const DAG_SCHEMAS = {
   ...RUN_DATA_ROUTES,
   ...CONTROL_ROUTES,
   ...SEARCH_ROUTES,
+  ...BULK_ROUTES,
+  ...VIEW_ROUTES,
   ...ERASURE_ROUTES,
   ...LINEAGE_ROUTES,
   ...GOAL_ROUTES,

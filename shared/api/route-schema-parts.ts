@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { DeclaredSchema } from '../auth/declared-client.ts'
 import { LIMITS } from '../limits.ts'
 import { LabelsSchema } from '../runs/labels-schema.ts'
+import { SubjectsSchema } from '../runs/subject.ts'
 import type { Json } from '../text/json.ts'
 
 const key = z.string().regex(/^[^_\s]\S{0,199}$/, '1 to 200 characters without spaces; a leading _ is reserved')
@@ -17,6 +18,9 @@ export const RUN_VALUES = {
     .optional()
     .describe('"block.port": the value of one input port, before anything else'),
   labels: LabelsSchema.optional().describe('What it is found by, over those of its document and of the place'),
+  subject: SubjectsSchema.optional().describe(
+    'Whose data it holds: what its runs are found and erased by; a digest is kept',
+  ),
   options: z
     .strictObject({
       max_parallel: z.int().min(0).max(1_000).optional().describe('Blocks at once; 0 = no limit'),

@@ -20,6 +20,10 @@ export const ShownSpendingCapSchema = z.strictObject({
   opens_at: text.describe('When the next one begins, and the cap counts from nothing again'),
   tenant: text.optional().describe('Absent = all tenants together'),
   dag: text.optional().describe('Absent = all documents'),
+  labels: z
+    .record(text, text)
+    .optional()
+    .describe('Only runs that were started with all of these; absent = whatever theirs are'),
   reached: z.boolean().describe('Starts of runs it counts are refused'),
   usd: amounts.optional().describe('In dollars. Absent: it has no cap in dollars, or is one over other tenants, too'),
   tokens: amounts.optional(),

@@ -15,6 +15,7 @@ const firing = z.strictObject({
   state: z.enum(FIRING_STATES).describe('owed: its run is still to be started'),
   run_id: text.optional().describe('The run it started, or will; absent where there is none'),
   by: text.optional().describe('Who fired it by hand'),
+  object: z.strictObject({ key: text, bytes: z.int() }).optional().describe('What was dropped, where that fired it'),
   ended_at: text.optional(),
   tries: z.int().describe('How often its start was put off'),
   next_at: text.optional().describe('Of one that is put off: when it is tried again'),
@@ -24,7 +25,7 @@ const firing = z.strictObject({
 const shown = {
   document: text,
   name: text,
-  kind: z.enum(['schedule', 'webhook', 'event', 'run']),
+  kind: z.enum(['schedule', 'webhook', 'event', 'run', 'object']),
   says: text.describe('What fires it, in words'),
   url: text.optional().describe('Of a webhook: where messages are sent'),
   paused: z.strictObject({ by: text, at: text, reason: text.optional() }).optional(),
@@ -74,7 +75,7 @@ export const TRIGGER_ROUTES = {
       body: json
         .optional()
         .describe(
-          'Of a webhook: the message; of an event: its payload; of the end of a run: its outputs, by block and port',
+          'Of a webhook: the message; of an event: its payload; of the end of a run: its outputs, by block and port; of an object: what expressions read of it, as {"ref": "objstore://..", "key": "inbox/a.csv"}',
         ),
       headers: z.record(text, text).optional().describe('Of a webhook: the headers of the message'),
     }),
@@ -88,7 +89,7 @@ export const TRIGGER_ROUTES = {
       body: json
         .optional()
         .describe(
-          'Of a webhook: the message; of an event: its payload; of the end of a run: its outputs, by block and port',
+          'Of a webhook: the message; of an event: its payload; of the end of a run: its outputs, by block and port; of an object: what expressions read of it, as {"ref": "objstore://..", "key": "inbox/a.csv"}',
         ),
       headers: z.record(text, text).optional().describe('Of a webhook: the headers of the message'),
       at: text

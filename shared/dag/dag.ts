@@ -341,6 +341,8 @@ export interface Dag {
   readonly concurrency?: Concurrency
   /** Of every run of it. */
   readonly labels?: Readonly<Record<string, string>>
+  /** Whose data its runs hold: where among the run inputs that stands (shared/runs/subject.ts). */
+  readonly subjects?: readonly string[]
   /** What words of its runs are searched in: names of run inputs, and `block.output`. */
   readonly searched?: { readonly inputs: readonly string[]; readonly outputs: readonly string[] }
   /** In document order; `blocks[i].index === i`. */

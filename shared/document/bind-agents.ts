@@ -2,6 +2,7 @@ import type { AuthSettings } from '../auth/settings.ts'
 import type { Agent, AgentRoute, Block, Dag } from '../dag/dag.ts'
 import { callNameOf, isNativeHandler } from '../dag/native-call.ts'
 import type { TaskGateSettings } from '../dag/task-gate-settings.ts'
+import type { EgressSettings } from '../egress/settings.ts'
 import type { Issue } from '../errors.ts'
 import type { HttpGateSettings, ShellGateSettings } from '../gates/settings.ts'
 import type { Pricing } from '../providers/model-prices.ts'
@@ -23,6 +24,8 @@ export interface Routing extends Pricing {
   readonly research?: ResearchSettings | undefined
   readonly shell_gates?: ShellGateSettings | undefined
   readonly http_gates?: HttpGateSettings | undefined
+  /** By which way requests leave, and whom they may go to. */
+  readonly egress?: EgressSettings | undefined
   readonly services?: ServicesSettings | undefined
   /** What steps of the project are given; of what they cost. */
   readonly steps?: StepsSettings['steps'] | undefined

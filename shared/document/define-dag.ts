@@ -147,6 +147,7 @@ export interface DagHead<Given extends RunInputs> {
   readonly budget?: Section<'budget'>
   readonly completion?: Section<'completion'>
   readonly concurrency?: Section<'concurrency'>
+  readonly subject?: string | readonly string[]
   readonly goal_contract?: z.input<typeof ContractHeadSchema> & { readonly acceptance_criteria: readonly Json[] }
   readonly metadata?: Json
   readonly tags?: Json

@@ -247,12 +247,13 @@ function checkDocument(
     // Both are there: without one there is a problem.
     return id === undefined || work === undefined ? [] : [{ ...block, id, work }]
   })
-  const { name = options.name, version, budget, concurrency, labels, goal, triggers } = draft
+  const { name = options.name, version, budget, concurrency, labels, subjects, goal, triggers } = draft
   const told = {
     ...(version === undefined ? {} : { version }),
     ...(budget === undefined ? {} : { budget }),
     ...(concurrency === undefined ? {} : { concurrency }),
     ...(labels === undefined || Object.keys(labels).length === 0 ? {} : { labels }),
+    ...(subjects === undefined ? {} : { subjects }),
   }
   return { ...reading, sound: { name, ...told, goal, inputs, undeclared, blocks: whole, wires, types, triggers } }
 }
@@ -264,6 +265,7 @@ interface SoundDocument {
   readonly budget?: Dag['budget']
   readonly concurrency?: Dag['concurrency']
   readonly labels?: Labels
+  readonly subjects?: readonly string[]
   readonly goal: Pick<Dag, 'completion' | 'goal_contract'>
   readonly inputs: Ports
   readonly undeclared: Iterable<string>
@@ -284,13 +286,14 @@ function normalise(sound: SoundDocument): Dag {
   const into: Wire[][] = sound.blocks.map(() => [])
   for (const wire of sound.wires) into[wire.to.index]?.push(wire)
   const blocks = sound.blocks.map((block) => normalBlock(block, into[block.index] ?? [], sound.types))
-  const { name, version, budget, concurrency, labels, goal } = sound
+  const { name, version, budget, concurrency, labels, subjects, goal } = sound
   const searched = searchedParts(sound)
   const told = {
     ...(version === undefined ? {} : { version }),
     ...(budget === undefined ? {} : { budget }),
     ...(concurrency === undefined ? {} : { concurrency }),
     ...(labels === undefined ? {} : { labels }),
+    ...(subjects === undefined ? {} : { subjects }),
     ...(searched === undefined ? {} : { searched }),
   }
   return { name, ...told, ...goal, inputs, blocks }

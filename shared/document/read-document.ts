@@ -1,12 +1,14 @@
+import * as z from 'zod'
 import { type CompletionSettings, type Dag, DEFAULT_COMPLETION, type PortType } from '../dag/dag.ts'
 import { readUnboundContract } from '../goals/bind-contract.ts'
 import { LIMITS } from '../limits.ts'
 import type { Labels } from '../runs/labels.ts'
 import { LabelsSchema } from '../runs/labels-schema.ts'
+import { SUBJECT_LIMITS, SUBJECT_PATH } from '../runs/subject.ts'
 import type { Problem } from '../text/document-problems.ts'
 import type { Json } from '../text/json.ts'
 import type { Path } from '../text/source-position.ts'
-import { quoted } from '../text/wording.ts'
+import { didYouMean, listed, quoted, suggest } from '../text/wording.ts'
 import type { Trigger } from '../triggers/trigger.ts'
 import { type BlockDraft, readBlock, readBudget } from './block.ts'
 import { readConcurrency } from './concurrency-section.ts'
@@ -30,6 +32,7 @@ export interface DocumentDraft {
   readonly entrypoints: readonly string[]
   readonly terminals: readonly string[]
   readonly labels?: Labels
+  readonly subjects?: readonly string[]
   readonly triggers: readonly Trigger[]
 }
 
@@ -55,9 +58,11 @@ export function readDocument(reading: Reading, given: Json): DocumentDraft | und
   const goal = { ...(completion === undefined ? {} : { completion }), ...readContract(reading, section, inputs) }
   const triggers = readTriggers(reading, section.triggers)
   const labels = readLabels(reading, section.labels)
+  const subjects = readSubjects(reading, section.subject, inputs)
   return {
     ...told,
     ...(labels === undefined ? {} : { labels }),
+    ...(subjects === undefined ? {} : { subjects }),
     inputs,
     blocks,
     byId,
@@ -79,6 +84,29 @@ function readLabels(reading: Reading, given: Json | undefined): Labels | undefin
   reading.warnings.push({ code: 'key_without_effect', path: 'labels', message })
   return undefined
 }
+
+/** Where it stands whose data a run holds: `inputs.NAME`, or of what is inside, one or several. */
+function readSubjects(reading: Reading, given: Json | undefined, inputs: Ports): readonly string[] | undefined {
+  if (given === undefined) return undefined
+  const read = readMember(reading, SubjectPathsSchema, given, ['subject'])
+  if (read === undefined) return undefined
+  const paths = typeof read === 'string' ? [read] : read
+  for (const path of paths) {
+    const [, name = ''] = path.split('.')
+    if (inputs.has(name)) continue
+    const names = [...inputs.keys()]
+    const hint = didYouMean(suggest(name, names)) ?? 'Declare it under "inputs".'
+    const declared = names.length === 0 ? 'no run inputs' : listed(names)
+    const text = `"subject" reads ${quoted(`inputs.${name}`)}; the document declares ${declared}`
+    reading.problems.push({ code: 'unknown_subject_input', path: ['subject'], say: () => ({ text, hint }) })
+  }
+  return [...new Set(paths)]
+}
+
+const subjectPath = z
+  .string('must be inputs.NAME, or inputs.NAME.KEY of what is inside')
+  .regex(SUBJECT_PATH, 'must be inputs.NAME, or inputs.NAME.KEY of what is inside, 8 names at most')
+const SubjectPathsSchema = z.union([subjectPath, z.array(subjectPath).min(1).max(SUBJECT_LIMITS.subjects)])
 
 /** One that is wrong in any way is a problem, never no contract. */
 function readContract(

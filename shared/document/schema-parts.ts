@@ -4,6 +4,7 @@ import { NATIVE_HANDLERS } from '../dag/native-call.ts'
 import { LIMITS } from '../limits.ts'
 import { ASKED_LIMITS } from '../research/payloads/intent.ts'
 import { LABEL_KEY, LABEL_LIMITS, LABEL_VALUE } from '../runs/labels.ts'
+import { SUBJECT_LIMITS, SUBJECT_PATH } from '../runs/subject.ts'
 import type { Json } from '../text/json.ts'
 import { TRIGGER_LIMITS } from '../triggers/trigger.ts'
 import type { SECTIONS } from './sections.ts'
@@ -48,6 +49,7 @@ const duration: Schema = {
     { type: 'integer', minimum: 1 },
   ],
 }
+const subjectPart: Schema = { type: 'string', pattern: SUBJECT_PATH.source }
 const labelsPart: Schema = {
   type: 'object',
   propertyNames: { pattern: LABEL_KEY.source },
@@ -88,6 +90,7 @@ export const PARTS: Readonly<
       completion: ref('completion'),
       goal_contract: ref('contract'),
       concurrency: ref('concurrency'),
+      subject: { anyOf: [subjectPart, { ...listOf(subjectPart, SUBJECT_LIMITS.subjects), minItems: 1 }] },
       triggers: listOf(ref('trigger'), TRIGGER_LIMITS.triggers),
       labels: { anyOf: [labelsPart, { not: { type: 'object' } }] },
     },
@@ -203,11 +206,12 @@ export const PARTS: Readonly<
       webhook: ref('trigger_webhook'),
       event: ref('trigger_event'),
       run: ref('trigger_run'),
+      object: ref('trigger_object'),
       debounce: ref('trigger_debounce'),
       rate: ref('trigger_rate'),
     },
     required: ['name'],
-    rules: { oneOf: ['schedule', 'webhook', 'event', 'run'].map((key) => ({ required: [key] })) },
+    rules: { oneOf: ['schedule', 'webhook', 'event', 'run', 'object'].map((key) => ({ required: [key] })) },
   },
   trigger_schedule: { required: ['cron'] },
   trigger_webhook: { keys: { verify: ref('trigger_verify'), map: programsSchema }, required: ['verify'] },
@@ -219,6 +223,10 @@ export const PARTS: Readonly<
     required: ['name'],
   },
   trigger_run: { keys: { map: programsSchema }, required: ['dag'] },
+  trigger_object: {
+    keys: { map: programsSchema },
+    rules: { anyOf: [{ required: ['prefix'] }, { required: ['suffix'] }] },
+  },
   trigger_debounce: { keys: { for: duration, at_most: duration }, required: ['for'] },
   trigger_rate: { keys: { per: duration }, required: ['limit', 'per'] },
   wait_event: {
@@ -271,6 +279,7 @@ export const WORDS: Readonly<Record<Section, SectionWords>> = {
       completion: 'How a run is judged beyond its blocks: trust, quality and goal.',
       goal_contract: 'What a run is to reach; the contract of a start request takes its place.',
       concurrency: 'How many runs go on at once, and which of them take turns.',
+      subject: 'Whose data a run holds, as inputs.customer.id: what to find and erase its runs by. Several as a list.',
       triggers: 'What starts runs of the deployed document by itself.',
       labels: 'What its runs are found by, as {team: growth}: 20 keys at most, each with a text.',
     },
@@ -529,7 +538,7 @@ export const WORDS: Readonly<Record<Section, SectionWords>> = {
     },
   },
   trigger: {
-    section: 'Starts runs by itself: exactly one of schedule, webhook, event and run (docs/triggers.md).',
+    section: 'Starts runs by itself: exactly one of schedule, webhook, event, run and object (docs/triggers.md).',
     keys: {
       name: 'Unique in the document: runs say trigger:NAME as their starter.',
       inputs: 'Run inputs by name: values, or JSONata in {% and %}, where $now() is the time of the firing.',
@@ -539,6 +548,7 @@ export const WORDS: Readonly<Record<Section, SectionWords>> = {
       webhook: 'By requests of others, to an address of its own.',
       event: 'By events of outside, as POST /api/events takes them.',
       run: 'By the end of runs of another document.',
+      object: 'By what is dropped: files of the inputs folder, objects of the bucket for it.',
       debounce: 'Of firings shortly one after the other the last starts a run; not of a schedule.',
       rate: 'How many start runs in a stretch of time, the others are left out; not of a schedule.',
     },
@@ -595,6 +605,15 @@ export const WORDS: Readonly<Record<Section, SectionWords>> = {
       dag: 'The name of the deployed document, as runs of it are started by.',
       ends: 'How it has to end. Default: [completed].',
       map: 'Run inputs by name, each JSONata over run (run_id, dag, state, starter, ended_at, ..) and outputs, by block and port.',
+    },
+  },
+  trigger_object: {
+    section: 'What is dropped, each version once: a prefix, a suffix, or both.',
+    keys: {
+      prefix: 'What its key begins with, as inbox/.',
+      suffix: 'What its key ends with, as .csv.',
+      max_bytes: 'Larger ones are refused. Default: 10485760, at most 67108864.',
+      map: 'Run inputs by name, each JSONata over object (ref, key, name, bytes, sha256, version, at).',
     },
   },
   trigger_debounce: {

@@ -61,6 +61,7 @@ export const SECTIONS = {
     completion: any,
     goal_contract: any,
     concurrency: any,
+    subject: any,
     triggers: any,
   }),
   concurrency: z.strictObject({
@@ -245,6 +246,7 @@ export const SECTIONS = {
     webhook: any,
     event: any,
     run: any,
+    object: any,
     debounce: any,
     rate: any,
   }),
@@ -285,6 +287,12 @@ export const SECTIONS = {
   trigger_run: z.strictObject({
     dag: z.string().min(1).max(128).optional(),
     ends: z.array(z.enum(TRIGGERING_ENDS)).min(1).optional(),
+    map: any,
+  }),
+  trigger_object: z.strictObject({
+    prefix: z.string().max(TRIGGER_LIMITS.key_characters).optional(),
+    suffix: z.string().max(TRIGGER_LIMITS.key_characters).optional(),
+    max_bytes: z.int().min(1).max(TRIGGER_LIMITS.most_object_bytes).optional(),
     map: any,
   }),
   trigger_debounce: z.strictObject({ for: any, at_most: any }),

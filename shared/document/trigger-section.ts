@@ -12,6 +12,7 @@ import {
   expressionOf,
   type Hmac,
   mapOf,
+  type ObjectTrigger,
   type Rate,
   type RunTrigger,
   type Schedule,
@@ -26,7 +27,7 @@ import { readList, readMapping, readSection, SECTIONS, type Reading as WholeRead
 
 type Reading = Pick<WholeReading, 'problems' | 'spent'>
 
-const KINDS = ['schedule', 'webhook', 'event', 'run'] as const
+const KINDS = ['schedule', 'webhook', 'event', 'run', 'object'] as const
 type Kind = (typeof KINDS)[number]
 
 /**
@@ -81,13 +82,13 @@ function refuseDoubled(reading: Reading, list: readonly Json[], found: readonly 
 }
 
 function readTrigger(reading: Reading, given: Json, path: Path): Trigger | undefined {
-  const section = readSection(reading, SECTIONS.trigger, withoutUnbuilt(given), path)
+  const section = readSection(reading, SECTIONS.trigger, given, path)
   if (section === undefined) return undefined
   const { name, priority } = section
   if (name === undefined && !hasKey(given, 'name')) missing(reading, path, 'name', 'Add name: nightly.')
   const kind = kindOf(reading, given, path)
   const inputs = readInputs(reading, section.inputs, [...path, 'inputs'])
-  const own = kind === undefined ? undefined : readKind(reading, kind, section[kind] ?? null, [...path, kind])
+  const own = kind === undefined ? undefined : READERS[kind](reading, section[kind] ?? null, [...path, kind])
   if (own === undefined || name === undefined) return undefined
   const first = priority === undefined ? {} : { priority }
   const trigger = { name, inputs, ...first, ...readPace(reading, own.kind, section, path), ...own }
@@ -157,12 +158,6 @@ function readSpan(
   return undefined
 }
 
-/** What kinds there are not yet is told once, by `kindOf`, and not as unknown keys besides. */
-function withoutUnbuilt(given: Json): Json {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) return given
-  return Object.fromEntries(Object.entries(given).filter(([key]) => !NOT_BUILT.some((kind) => kind === key)))
-}
-
 function hasKey(given: Json, key: string): boolean {
   return typeof given === 'object' && given !== null && Object.hasOwn(given, key)
 }
@@ -170,17 +165,6 @@ function hasKey(given: Json, key: string): boolean {
 function kindOf({ problems }: Reading, given: Json, path: Path): Kind | undefined {
   const kinds = KINDS.filter((kind) => hasKey(given, kind))
   if (kinds.length === 1) return kinds[0]
-  const other = NOT_BUILT.find((kind) => hasKey(given, kind))
-  if (kinds.length === 0 && other !== undefined) {
-    const text = `is a kind of trigger that this version does not have; it has ${listed(KINDS)}`
-    problems.push({
-      code: 'trigger_kind_not_built',
-      path: [...path, other],
-      on: 'key',
-      say: ({ place }) => ({ text: `${place} ${text}` }),
-    })
-    return undefined
-  }
   const seen =
     kinds.length === 0 ? 'nothing that starts runs' : `${kinds.length} things that start runs, ${listed(kinds)}`
   const hint = kinds.length === 0 ? 'Add schedule: { cron: "0 6 * * 1-5" }, for example.' : 'Make a trigger of each.'
@@ -192,27 +176,30 @@ function kindOf({ problems }: Reading, given: Json, path: Path): Kind | undefine
   return undefined
 }
 
-/** What somebody would look for here. */
-const NOT_BUILT = ['object']
-
 type Own<T extends Trigger> = Omit<T, 'name' | 'inputs'>
-type Read = Own<ScheduleTrigger> | Own<WebhookTrigger> | Own<EventTrigger> | Own<RunTrigger>
+type Read = Own<ScheduleTrigger> | Own<WebhookTrigger> | Own<EventTrigger> | Own<RunTrigger> | Own<ObjectTrigger>
 
-function readKind(reading: Reading, kind: Kind, given: Json, path: Path): Read | undefined {
-  if (kind === 'schedule') {
+const READERS: Readonly<Record<Kind, (reading: Reading, given: Json, path: Path) => Read | undefined>> = {
+  schedule(reading, given, path) {
     const schedule = readSchedule(reading, given, path)
-    return schedule === undefined ? undefined : { kind, schedule }
-  }
-  if (kind === 'webhook') {
+    return schedule && { kind: 'schedule', schedule }
+  },
+  webhook(reading, given, path) {
     const webhook = readWebhook(reading, given, path)
-    return webhook === undefined ? undefined : { kind, webhook }
-  }
-  if (kind === 'run') {
+    return webhook && { kind: 'webhook', webhook }
+  },
+  event(reading, given, path) {
+    const event = readEvent(reading, given, path)
+    return event && { kind: 'event', event }
+  },
+  run(reading, given, path) {
     const run = readRun(reading, given, path)
-    return run === undefined ? undefined : { kind, run }
-  }
-  const event = readEvent(reading, given, path)
-  return event === undefined ? undefined : { kind, event }
+    return run && { kind: 'run', run }
+  },
+  object(reading, given, path) {
+    const object = readObject(reading, given, path)
+    return object && { kind: 'object', object }
+  },
 }
 
 function readSchedule(reading: Reading, given: Json, path: Path): Schedule | undefined {
@@ -307,6 +294,33 @@ function readRun(reading: Reading, given: Json, path: Path): RunTrigger['run'] |
   if (dag !== undefined) return { dag, ends: [...new Set(ends)], map }
   if (!hasKey(given, 'dag')) missing(reading, path, 'dag', 'Add dag: the name of a deployed document.')
   return undefined
+}
+
+function readObject(reading: Reading, given: Json, path: Path): ObjectTrigger['object'] | undefined {
+  const section = readSection(reading, SECTIONS.trigger_object, given, path)
+  if (section === undefined) return undefined
+  const { prefix = '', suffix = '', max_bytes = TRIGGER_LIMITS.object_bytes } = section
+  const map = readMap(reading, section.map, [...path, 'map'])
+  const odd = OBJECT_KEYS.find((key) => !isPartOfKey(section[key] ?? ''))
+  if (odd !== undefined) {
+    const text = `is ${describeValue(section[odd] ?? '')}; allowed is a part of a key, as inbox/ or .csv: no "\\", no "//", no part "." or "..", no control characters, and no "/" before all`
+    refuse(reading, 'invalid_value', [...path, odd], text)
+    return undefined
+  }
+  if (prefix !== '' || suffix !== '') return { prefix, suffix, max_bytes, map }
+  // Where one of them was wrong that is told already.
+  if (OBJECT_KEYS.every((key) => !hasKey(given, key) || section[key] === ''))
+    missing(reading, path, 'prefix', 'Add prefix: inbox/, or suffix: .csv.')
+  return undefined
+}
+
+const OBJECT_KEYS = ['prefix', 'suffix'] as const
+
+/** As keys of dropped objects are: in the local place they are paths of files. */
+function isPartOfKey(text: string): boolean {
+  const parts = text.split('/')
+  const isOdd = text.startsWith('/') || text.includes('//') || /[\\\p{Cc}]/u.test(text)
+  return !isOdd && !parts.some((part) => part === '.' || part === '..') && text.isWellFormed()
 }
 
 /** A trigger by the end of runs of its own document: each run would start the next. */

@@ -1,4 +1,5 @@
 import type { ApprovalPolicy, Block, Dag, GateUse } from '../dag/dag.ts'
+import { egressProblem, isStraight } from '../egress/settings.ts'
 import { leafChecks } from '../gates/check-composition.ts'
 import { shellRefusal } from '../gates/gate-ports.ts'
 import { hostListProblem } from '../gates/settings.ts'
@@ -7,7 +8,7 @@ import { blockCaps, runCaps } from '../runs/caps.ts'
 import { peopleMeantBy } from '../runs/people.ts'
 import { SafetySchema } from '../runs/safety-settings.ts'
 import { type Path, pathText } from '../text/source-position.ts'
-import { quoted } from '../text/wording.ts'
+import { listed, quoted } from '../text/wording.ts'
 import type { Routing } from './bind-agents.ts'
 import { findAgent } from './bind-agents.ts'
 
@@ -19,7 +20,7 @@ export interface DagWarning {
   readonly message: string
 }
 
-type Place = Pick<Routing, 'shell_gates' | 'http_gates'>
+type Place = Pick<Routing, 'shell_gates' | 'http_gates' | 'egress'>
 
 /**
  * Warnings of a document that is valid; none of them keeps it from being started. Those of a place are told where its
@@ -44,7 +45,8 @@ function deadGates(gates: readonly GateUse[], path: string, block: string, place
   })
 }
 
-function refusalOf({ type, command, url }: GateUse['check'], { shell_gates, http_gates }: Place): readonly string[] {
+function refusalOf({ type, command, url }: GateUse['check'], place: Place): readonly string[] {
+  const { shell_gates, http_gates } = place
   if (type === 'shell' && shell_gates !== undefined) {
     // parseCheck() left the words; nothing else is a parsed check.
     const argv = Array.isArray(command) ? command.map(String) : []
@@ -52,7 +54,22 @@ function refusalOf({ type, command, url }: GateUse['check'], { shell_gates, http
   }
   if (!ASKING.has(type) || http_gates === undefined || typeof url !== 'string') return []
   const host = URL.parse(url)?.hostname
-  return host === undefined ? [] : [hostListProblem(host, http_gates) ?? []].flat()
+  return host === undefined ? [] : [hostListProblem(host, http_gates) ?? egressRefusal(host, place) ?? []].flat()
+}
+
+/** Nobody here asks a host that is not listed, and a proxy is handed only what some list names (docs/adr/0108). */
+function egressRefusal(host: string, { http_gates, egress }: Place): string | undefined {
+  if (egress === undefined) return undefined
+  const { proxy, no_proxy, hosts } = egress
+  const problem = egressProblem(host, egress)
+  if (problem !== undefined) {
+    const allowed = hosts?.length === 0 ? 'which is empty' : `which has ${listed(hosts ?? [])}`
+    return `${problem}, ${allowed}. Add the host there, or let the gate ask one of these`
+  }
+  const isNamed = hosts !== undefined || http_gates?.hosts !== undefined
+  // Whether the environment has a proxy is known where the place is.
+  if (isNamed || proxy === undefined || proxy === 'environment' || isStraight(host, no_proxy)) return undefined
+  return `host ${host} would be looked up by the proxy, which is handed only hosts that are named. Name it in egress.hosts or http_gates.hosts of sluice.yaml`
 }
 
 const ASKING: ReadonlySet<string> = new Set(['http', 'webhook'])

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
 /** A host as URLs write it: `status.example.com`, `*.example.com` for every name below it, an address. */
-const host = z
+export const hostPattern = z
   .string()
   .max(253)
   .regex(
@@ -14,9 +14,9 @@ export const HttpGateSettingsSchema = z.strictObject({
   /** Further ports, of any host that is allowed. */
   ports: z.array(z.int().min(1).max(65_535)).max(20).default([]),
   /** When it is there, no other host may be asked. It opens nothing: an address that is not public stays refused. */
-  hosts: z.array(host).max(100).optional(),
+  hosts: z.array(hostPattern).max(100).optional(),
   /** Never asked, whatever else is allowed: names by which this deployment itself can be reached. */
-  deny_hosts: z.array(host).max(100).default([]),
+  deny_hosts: z.array(hostPattern).max(100).default([]),
   /** The machine itself (127.0.0.0/8, ::1), on allowed ports. Only in the local place. */
   loopback: z.boolean().default(false),
 })
@@ -27,12 +27,12 @@ export function hostListProblem(
   host: string,
   { hosts, deny_hosts }: Pick<HttpGateSettings, 'hosts' | 'deny_hosts'>,
 ): string | undefined {
-  if (deny_hosts.some((pattern) => fits(pattern, host))) return `host ${host} is one the operator denies`
-  if (hosts === undefined || hosts.some((pattern) => fits(pattern, host))) return undefined
+  if (deny_hosts.some((pattern) => hostFits(pattern, host))) return `host ${host} is one the operator denies`
+  if (hosts === undefined || hosts.some((pattern) => hostFits(pattern, host))) return undefined
   return `host ${host} is not in http_gates.hosts of sluice.yaml`
 }
 
-function fits(pattern: string, host: string): boolean {
+export function hostFits(pattern: string, host: string): boolean {
   return pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) : host === pattern
 }
 

@@ -53,6 +53,8 @@ export interface Erasure extends SaidWhy {
   readonly step: ErasureStep
   /** The runs below it, which go with it; of one of those it is empty. */
   readonly children: readonly string[]
+  /** It was asked for while the run went on, and begins at its end; the runs below it are found then. */
+  readonly when_ended?: true
   /** Of one of those: the run it goes with, whose erasure is its own. */
   readonly of?: string
   /** Absent until its items go. */
@@ -62,6 +64,12 @@ export interface Erasure extends SaidWhy {
   readonly slack_messages?: number
   /** Bodies it named: how many were erased, and how many stay because somebody else names them. */
   readonly bodies?: { readonly named: number; readonly erased?: number; readonly kept?: number }
+  /** How often a copy from before brought its bodies again: they were erased once more. */
+  readonly brought_back?: number
+  /** Webhooks and buses that are still to be told that it was erased; no part of the record. */
+  readonly untold?: readonly string[]
+  /** Those that did not take it in time. */
+  readonly not_told?: readonly string[]
   readonly erased_at?: string
   /** Goes on from the hash of the run's last event over this record; `sluice run verify` computes it again. */
   readonly proof?: string
@@ -81,6 +89,9 @@ export interface ErasingBodies {
   readonly bodies: readonly string[]
   readonly spared: readonly string[]
 }
+
+/** What webhooks and buses may want to be told besides the events of runs. */
+export const RUN_ERASED = 'run:erased'
 
 /** Bodies of an erasure a part, as hashes: on AWS a part is an item of 400 KB at most. */
 export const HASHES_A_PART = 4_000
@@ -122,6 +133,8 @@ export interface ErasureRecord extends Pick<Erasure, 'step' | 'at'> {
   readonly proof?: string | undefined
   readonly version?: number
   readonly look?: LookForOthers
+  readonly untold?: readonly string[] | undefined
+  readonly not_told?: readonly string[] | undefined
 }
 
 /**
@@ -129,7 +142,7 @@ export interface ErasureRecord extends Pick<Erasure, 'step' | 'at'> {
  * whoever has the hash of the last event (an anchor, a copy of the events) sees that it is the record of that run.
  */
 export function proofOf(run_id: string, erasure: ErasureRecord): string {
-  const { version: _, step: _step, look: _look, proof: _proof, ...record } = erasure
+  const { version: _, step: _step, look: _look, proof: _proof, untold: _untold, not_told: _not, ...record } = erasure
   return sha256(`${erasure.run?.hash ?? ''}${canonicalJson({ run_id, ...record })}`)
 }
 

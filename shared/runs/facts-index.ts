@@ -17,6 +17,8 @@ export interface BirthFacts {
   readonly starter: string
   /** A question to the knowledge graph is a root or a child besides. */
   readonly roles: readonly string[]
+  /** Digests of whose data it holds. */
+  readonly subjects?: readonly string[]
 }
 
 /** Where a run stands: of one that has ended it is what stays. */
@@ -55,6 +57,7 @@ export const term = {
   dag: (name: string) => `dag=${name}`,
   starter: (name: string) => `starter=${name}`,
   label: (key: string, value?: string) => (value === undefined ? `label=${key}` : `label=${key}=${value}`),
+  subject: (digest: string) => `subject=${digest}`,
   state: (state: ShownState) => `state=${state}`,
   code: (code: string) => `code=${code}`,
   word: (word: string) => `word=${word}`,

@@ -281,11 +281,13 @@ function isBusy({ lanes }: Head, asked: ReadonlySet<number>): boolean {
 /** How long an outbox entry may lie before the sweeper performs it. */
 export const OUTBOX_GRACE_MS = 60_000
 const RECONCILE_MS = 300_000
+/** Of a run that waits for people: after as long as it has waited, and then each day. */
+const LONGEST_RECONCILE_MS = 86_400_000
 
 /**
  * When the sweeper must look at a run next: min(deadline, next reminder, escalation or expiry of an approval, oldest
- * unsent outbox entry + 60 s, a look at the execution each 5 minutes, the next stall check); undefined when it is terminal
- * and owes nothing. The deadline of a queued run has not begun. `deadline_at` undefined: it has passed and stands still, and
+ * unsent outbox entry + 60 s, a look at the execution each 5 minutes or, while only people are waited for, ever less often, the
+ * next stall check or end of a wait); undefined when it is terminal and owes nothing. The deadline of a queued run has not begun. `deadline_at` undefined: it has passed and stands still, and
  * whatever ends the pause moves it.
  */
 export function nextCheck(
@@ -298,7 +300,7 @@ export function nextCheck(
   const owed = head.outbox.filter((entry) => !isHeldBack(head, entry))
   const times = owed.flatMap((entry) => sendingTimes(entry, head.state))
   if (head.state === 'running') {
-    times.push(now + RECONCILE_MS)
+    times.push(now + reconcileAfter(head, now, stallAt))
     const { deadline_at } = head
     if (head.queued !== true && deadline_at !== undefined) times.push(Math.max(Date.parse(deadline_at), now + 1_000))
     if (stallAt !== undefined) times.push(stallAt)
@@ -307,6 +309,20 @@ export function nextCheck(
     }
   }
   return times.length === 0 ? undefined : new Date(Math.min(...times)).toISOString()
+}
+
+/**
+ * The look at an execution finds what was told to nobody: that it ended, or an event a wait is for. A run that asks people alone
+ * has neither task nor wait, thousands may be open for weeks, and each look of each of them is paid for.
+ */
+function reconcileAfter(
+  { approvals, resting }: Pick<Head, 'approvals' | 'resting'>,
+  now: number,
+  stallAt: number | undefined,
+): number {
+  const isAsking = stallAt === undefined && Object.values(approvals).some(({ status }) => status === 'pending')
+  if (!isAsking || resting === undefined || resting.wants_at !== undefined) return RECONCILE_MS
+  return Math.min(Math.max(RECONCILE_MS, now - Date.parse(resting.since)), LONGEST_RECONCILE_MS)
 }
 
 /** What would let a run go on that waits for its slot: whoever gives it one sends that. */

@@ -6,10 +6,20 @@ import { waitedFor } from './waiting.ts'
 /** A wait that is over sooner keeps its slot: giving it back and taking one again would cost more than it frees. */
 export const LEAST_REST_MS = 300_000
 
-/** Whether a run of it may ever come to where nothing goes on by itself: by its document, not by lost attempts or calls of agents. */
-export function mayRest({ blocks, budget }: Dag): boolean {
-  return budget?.on_exceed === 'ask' || blocks.some((block) => block.mode === 'wait' || asks(block))
+/**
+ * Whether a run of it may ever come to where nothing goes on by itself: by its document, not by lost attempts or calls of agents.
+ * Found once for a document: each block asks at its end.
+ */
+export function mayRest(dag: Dag): boolean {
+  const known = resting.get(dag)
+  if (known !== undefined) return known
+  const { blocks, budget } = dag
+  const may = budget?.on_exceed === 'ask' || blocks.some((block) => block.mode === 'wait' || asks(block))
+  resting.set(dag, may)
+  return may
 }
+
+const resting = new WeakMap<Dag, boolean>()
 
 function asks({ approval, pre_gates, post_gates, foreach }: Block): boolean {
   const gates = [...pre_gates, ...post_gates, ...(foreach?.item_gates ?? [])]

@@ -13,9 +13,10 @@ import { currentLabels } from './labels.ts'
 import type { EndedRun, Meta, NewRun, RunRole } from './run-store.ts'
 import { wordsIn } from './words.ts'
 
-function birthOf({ run_id, created_at, dag_name, starter, parent, kind }: Meta): BirthFacts {
+function birthOf({ run_id, created_at, dag_name, starter, parent, kind, subjects }: Meta): BirthFacts {
   const own: RunRole = parent === undefined ? 'root' : 'child'
-  return { run_id, created_at, dag_name, starter, roles: kind === 'research' ? [PIPELINE_ROLE, own] : [own] }
+  const roles = kind === 'research' ? [PIPELINE_ROLE, own] : [own]
+  return { run_id, created_at, dag_name, starter, roles, ...(subjects === undefined ? {} : { subjects }) }
 }
 
 /** Of a run that begins, and the terms it is listed under from then on. */
@@ -23,8 +24,9 @@ export function birthFacts({ meta, words = [] }: Pick<NewRun, 'meta' | 'words'>)
   readonly facts: StoredFacts
   readonly terms: readonly string[]
 } {
-  const { run_id, dag_name, starter, labels = {} } = meta
-  const terms = [term.id(run_id), term.dag(dag_name), term.starter(starter), ...labelTerms(labels)]
+  const { run_id, dag_name, starter, labels = {}, subjects = [] } = meta
+  const named = [term.id(run_id), term.dag(dag_name), term.starter(starter)]
+  const terms = [...named, ...labelTerms(labels), ...subjects.map(term.subject)]
   return { facts: { birth: birthOf(meta), labels }, terms: [...terms, ...words.map(term.word)] }
 }
 

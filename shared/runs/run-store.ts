@@ -3,6 +3,7 @@ import type { FinalStatus } from '../goals/decision-table.ts'
 import { PIPELINE_ROLE } from '../research/loop-entity.ts'
 import type { Json } from '../text/json.ts'
 import type { Amount, Spent } from './budget.ts'
+import type { Bulks } from './bulk.ts'
 import type { Caps } from './caps.ts'
 import type { DeadWebhooks } from './dead-webhook.ts'
 import type { RunMarks } from './erasure.ts'
@@ -20,6 +21,7 @@ import type {
   DocumentChange,
   JoinItem,
 } from './run-store-items.ts'
+import type { SavedViews } from './views.ts'
 
 /** Names one run. Every key of every item starts with the tenant. */
 export interface RunKey {
@@ -119,6 +121,8 @@ export interface Meta extends RunKey {
   readonly anchor?: 's3-object-lock'
   /** At its start; HEAD has what was changed since. Absent = none. */
   readonly labels?: Labels
+  /** Whose data it holds: digests (shared/runs/subject.ts). Absent = nobody said. */
+  readonly subjects?: readonly string[]
   /** Words of its outputs are searched for: they are listed when it has ended. */
   readonly searched?: true
 }
@@ -308,6 +312,8 @@ interface TenantItems
     GoalAttempts,
     Inbox,
     FactsIndex,
+    Bulks,
+    SavedViews,
     DeadWebhooks {
   /** Newest created_at first, then greater run_id; a `next` that `list` did not give: Fault InvalidInput bad_cursor. */
   list(tenant: string, filter: RunFilter): Promise<RunPage>
@@ -317,7 +323,7 @@ interface TenantItems
   addWords(run: RunKey, words: readonly string[]): Promise<void>
   /** Every word it is listed under, in order. */
   words(run: RunKey): Promise<readonly string[]>
-  /** Runs whose check_at, or that of their mark, has come: oldest first. */
+  /** Runs whose check_at, or that of their mark, has come, and bulks by their id (bulk.ts): oldest first. */
   due(at: string, limit: number): Promise<readonly RunKey[]>
   /** The newest kept result of this definition and inputs, of whichever run of the tenant: the one of the latest `at`. */
   cached(tenant: string, block_hash: string, inputs_hash: string): Promise<CachedResult | undefined>

@@ -1,8 +1,8 @@
 import { RUN_STATES, SHOWN_STATES } from '../runs/head.ts'
-import { RUN_ROLES } from '../runs/run-store.ts'
+import type { RunRole } from '../runs/run-store.ts'
 
 /** What a field of a query is compared by. */
-export type FieldKind = 'name' | 'choice' | 'id' | 'label' | 'time' | 'usd' | 'number' | 'duration'
+export type FieldKind = 'name' | 'choice' | 'id' | 'label' | 'subject' | 'time' | 'usd' | 'number' | 'duration'
 
 export interface QueryField {
   readonly kind: FieldKind
@@ -12,6 +12,9 @@ export interface QueryField {
   /** Of a choice: everything that may stand there. */
   readonly values?: readonly string[]
 }
+
+/** `RUN_ROLES`, of a module that a page need not load. */
+const ROLES: readonly RunRole[] = ['root', 'child', 'research_pipeline']
 
 /** Every field there is, in the order people are shown them. */
 export const QUERY_FIELDS = {
@@ -23,6 +26,7 @@ export const QUERY_FIELDS = {
   },
   dag: { kind: 'name', words: 'The name of its document', example: 'dag:import*' },
   label: { kind: 'label', words: 'A label, or any value of its key', example: 'label:team=growth' },
+  subject: { kind: 'subject', words: 'Whose data it holds', example: 'subject:"customer 4711"' },
   starter: { kind: 'name', words: 'Who started it', example: 'starter:user:ana' },
   time: { kind: 'time', words: 'When it was started', example: 'time:>7d' },
   ended: { kind: 'time', words: 'When it ended', example: 'ended:2026-03-01..2026-03-31' },
@@ -34,7 +38,7 @@ export const QUERY_FIELDS = {
     kind: 'choice',
     words: 'Who started it: a caller, or a block',
     example: 'role:root',
-    values: RUN_ROLES,
+    values: ROLES,
   },
   id: { kind: 'id', words: 'The beginning of its id, 4 characters at least', example: 'id:k3f9' },
 } as const satisfies Readonly<Record<string, QueryField>>

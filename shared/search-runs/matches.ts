@@ -1,4 +1,5 @@
 import type { RunFacts } from '../runs/facts-index.ts'
+import { subjectDigest } from '../runs/subject.ts'
 import type { Condition, RunQuery } from './query.ts'
 import type { Range } from './range.ts'
 
@@ -21,6 +22,8 @@ function holds(condition: Condition, facts: RunFacts, now: number): boolean {
       return condition.any.some((role) => facts.roles.includes(role))
     case 'id':
       return condition.any.some((begins) => facts.run_id.startsWith(begins))
+    case 'subject':
+      return condition.any.some((subject) => facts.subjects?.includes(subjectDigest(subject)) === true)
     case 'label':
       return condition.any.some(({ key, value }) => {
         if (!Object.hasOwn(facts.labels, key)) return false

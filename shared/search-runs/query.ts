@@ -18,7 +18,7 @@ export interface RunQuery {
 export type Condition = { readonly negated: boolean } & (
   | { readonly field: 'dag' | 'starter' | 'code'; readonly any: readonly NameMatch[] }
   | { readonly field: 'state' | 'role'; readonly any: readonly string[] }
-  | { readonly field: 'id'; readonly any: readonly string[] }
+  | { readonly field: 'id' | 'subject'; readonly any: readonly string[] }
   | { readonly field: 'label'; readonly any: readonly LabelMatch[] }
   | { readonly field: RangeField; readonly range: Range }
 )
@@ -132,6 +132,8 @@ function readValue(field: FieldName, parts: readonly TokenPart[], negated: boole
       return readChoice(field, parts, negated)
     case 'id':
       return readIds(parts, negated)
+    case 'subject':
+      return { condition: { negated, field, any: parts.map(({ text }) => text) } }
     case 'label':
       return readLabels(parts, negated)
     default: {

@@ -2,6 +2,7 @@ import { type FactsIndex, type PlacedFacts, type RunFacts, runAt, STATES_WITH_TE
 import type { ShownState } from '../runs/head.ts'
 import { wholeFacts } from '../runs/run-facts.ts'
 import type { DamagedRun, RunPage, RunStore } from '../runs/run-store.ts'
+import { subjectDigest } from '../runs/subject.ts'
 import { matches } from './matches.ts'
 import type { Condition, RunQuery } from './query.ts'
 
@@ -136,7 +137,7 @@ function candidates(runs: Store, tenant: string, query: RunQuery, bounds: Bounds
 }
 
 /** What few runs have comes first. */
-const RAREST_FIRST = ['id', 'label', 'code', 'starter', 'dag', 'state'] as const
+const RAREST_FIRST = ['id', 'subject', 'label', 'code', 'starter', 'dag', 'state'] as const
 
 function servingTerms(conditions: readonly Condition[]): readonly string[] | undefined {
   for (const field of RAREST_FIRST) {
@@ -155,6 +156,8 @@ function termsOf(condition: Condition): readonly string[] | undefined {
   switch (condition.field) {
     case 'id':
       return condition.any.map(term.id)
+    case 'subject':
+      return condition.any.map((subject) => term.subject(subjectDigest(subject)))
     case 'label':
       return condition.any.map(({ key, value }) => term.label(key, value))
     case 'dag':

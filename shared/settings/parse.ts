@@ -9,6 +9,7 @@ import { lineFinder, locate, type Source } from '../text/source-position.ts'
 import { didYouMean, listed, suggest } from '../text/wording.ts'
 import { readYaml } from '../text/yaml.ts'
 import { MOST_ENDPOINTS } from '../webhooks/settings.ts'
+import { egressIssues } from './named-hosts.ts'
 import { FileSettingsSchema, type Settings, SettingsSchema } from './settings.ts'
 
 /**
@@ -27,6 +28,7 @@ export function parseSettings(text: string, file: string, project?: ProjectGates
         ...tenantIssues(parsed.data),
         ...priceIssues(parsed.data),
         ...endpointIssues(parsed.data),
+        ...egressIssues(parsed.data),
       ]
     : []
   const issues = [...shape, ...providerReferenceIssues(source.value), ...whole]

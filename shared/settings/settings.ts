@@ -3,6 +3,7 @@ import { ApprovalSettingsSchema, NamedPeopleSchema } from '../approvals/settings
 import { type Principal, principalName } from '../auth/principal.ts'
 import { AuthSettingsSchema, TenantSchema, TenantsSchema } from '../auth/settings.ts'
 import { PipelineSettingsSchema, TaskGateSettingsSchema } from '../dag/task-gate-settings.ts'
+import { EgressSettingsSchema } from '../egress/settings.ts'
 import { HttpGateSettingsSchema, ShellGateSettingsSchema } from '../gates/settings.ts'
 import { GraphSettingsSchema } from '../graph/settings.ts'
 import { PriceSettingsSchema } from '../providers/model-prices.ts'
@@ -79,6 +80,8 @@ export const SettingsSchema = z.strictObject({
   /** What http, webhook and shell gates may reach and run (docs/operate.md, "Gates"). */
   http_gates: HttpGateSettingsSchema.prefault({}),
   shell_gates: ShellGateSettingsSchema.prefault({}),
+  /** By which way requests leave, and whom they may go to (docs/operate.md, "Egress"). */
+  egress: EgressSettingsSchema.prefault({}),
   /** Whom blocks of the handler `http` may ask (docs/operate.md, "Services"). */
   services: ServicesSettingsSchema.default({}),
   /** Whose tools agents may be given, by servers of the Model Context Protocol (docs/agents.md, "Tool sources"). */

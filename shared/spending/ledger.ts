@@ -1,5 +1,6 @@
 import type { Amount } from '../runs/budget.ts'
 import type { Caps } from '../runs/caps.ts'
+import type { Labels } from '../runs/labels.ts'
 import type { SpendingCap, SpendingPeriod } from './settings.ts'
 
 /** The count of one cap over one day or month: `daily` of `2026-11-27`. */
@@ -66,11 +67,18 @@ export interface SpendingLedgers {
 export interface SpendingOf {
   readonly tenant: string
   readonly dag: string
+  /** Those it was started with: who labels a run later on moves none of its calls. */
+  readonly labels: Labels
 }
 
 /** The caps that count such a call. */
-export function capsOf(caps: readonly SpendingCap[], { tenant, dag }: SpendingOf): readonly SpendingCap[] {
-  return caps.filter((cap) => (cap.tenant ?? tenant) === tenant && (cap.dag ?? dag) === dag)
+export function capsOf(caps: readonly SpendingCap[], of: SpendingOf): readonly SpendingCap[] {
+  return caps.filter(
+    ({ tenant = of.tenant, dag = of.dag, labels = {} }) =>
+      tenant === of.tenant &&
+      dag === of.dag &&
+      Object.entries(labels).every(([key, value]) => Object.hasOwn(of.labels, key) && of.labels[key] === value),
+  )
 }
 
 /** The cap as a ledger compares it. */

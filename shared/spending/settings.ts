@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { TenantSchema } from '../auth/settings.ts'
+import { LABEL_KEY, LABEL_LIMITS, LABEL_VALUE } from '../runs/labels.ts'
 
 /** What a cap counts over: the calendar day or month, in UTC. */
 export const SPENDING_PERIODS = ['day', 'month'] as const
@@ -17,8 +18,17 @@ const SpendingCapSchema = z
     tenant: TenantSchema.optional(),
     /** Only runs of the document of this name; absent = all documents. */
     dag: z.string().min(1).max(100).optional(),
+    /** Only runs that were started with all of these labels; absent = whatever theirs are. */
+    labels: z
+      .record(z.string().regex(LABEL_KEY, 'no key of a label'), z.string().regex(LABEL_VALUE, 'no value of a label'))
+      .refine((all) => isFew(Object.keys(all).length), `1 to ${LABEL_LIMITS.labels} labels`)
+      .optional(),
   })
   .refine(({ usd, tokens }) => usd !== undefined || tokens !== undefined, 'set usd, tokens, or both')
+function isFew(count: number): boolean {
+  return count >= 1 && count <= LABEL_LIMITS.labels
+}
+
 export type SpendingCap = z.infer<typeof SpendingCapSchema>
 
 /** Every cap that counts a call is asked before it. */

@@ -14,6 +14,8 @@ export interface Firing extends TriggerKey {
   readonly by?: { readonly name: string; readonly person?: string }
   /** The run whose end or event it is, and how many firings led to the run it starts, this one among them. */
   readonly after?: { readonly run_id: string; readonly depth: number }
+  /** What was dropped, where that fired it. */
+  readonly object?: { readonly key: string; readonly bytes: number }
   /** The run inputs, as they were when it was kept. */
   readonly values?: StoredValue
   readonly state: FiringState
@@ -45,7 +47,7 @@ export interface TriggerState extends TriggerKey {
   readonly schedule?: Pick<Schedule, 'cron' | 'timezone'> & { readonly cursor: string }
   /** Of an event: as far as events have been looked at, and from when on they count. */
   readonly events?: { readonly cursor: string; readonly from: string }
-  /** Of the end of runs: ends before it do not count; absent: it was never paused, nor taken away. */
+  /** Of the end of runs and of objects: what came before it does not count; absent: it was never paused, nor taken away. */
   readonly ends_from?: string
   readonly paused?: { readonly by: string; readonly at: string; readonly reason?: string }
   /** Times that passed while nobody looked and that nothing was made up for: all of them so far. */
@@ -73,7 +75,7 @@ export interface TriggerStore {
   firing(trigger: TriggerKey, id: string): Promise<Firing | undefined>
   /** Writes what became of it, only while it is owed; false: it is not, or not there. */
   moveFiring(firing: Firing): Promise<boolean>
-  /** Forgets which inputs it gave its run, unless it is owed: when that run is erased. */
+  /** Forgets which inputs it gave its run, and what was dropped, unless it is owed: when that run is erased. */
   forgetInputs(trigger: TriggerKey, id: string): Promise<void>
   /** Newest `at` first; a `next` that it did not give is taken as it is. */
   firings(

@@ -23,6 +23,10 @@ function firedBy(trigger: Trigger): string {
     return match === undefined ? `event ${name}` : `event ${name} where ${match}`
   }
   if (trigger.kind === 'run') return `the end of runs of ${trigger.run.dag} (${trigger.run.ends.join(', ')})`
+  if (trigger.kind === 'object') {
+    const { prefix, suffix } = trigger.object
+    return `objects ${prefix}*${suffix}`
+  }
   const { header, secret } = trigger.webhook.verify.hmac
   return `messages signed in ${header} by ${secret}`
 }

@@ -1,9 +1,10 @@
+import { MOST_UPLOAD_BYTES } from '../ports/objects.ts'
 import { runIdOfKey } from '../runs/ids.ts'
 import { sha256 } from '../text/hash.ts'
 import { canonicalJson, type Json } from '../text/json.ts'
 
 /** What starts runs of a document by itself (docs/triggers.md), as its section `triggers` says, with its defaults. */
-export type Trigger = ScheduleTrigger | WebhookTrigger | EventTrigger | RunTrigger
+export type Trigger = ScheduleTrigger | WebhookTrigger | EventTrigger | RunTrigger | ObjectTrigger
 
 interface CommonTrigger {
   /** Unique in its document. */
@@ -59,6 +60,19 @@ export interface RunTrigger extends CommonTrigger {
     readonly dag: string
     /** How such a run has to end. */
     readonly ends: readonly TriggeringEnd[]
+    /** Run inputs by name, each JSONata. */
+    readonly map: Readonly<Record<string, string>>
+  }
+}
+
+export interface ObjectTrigger extends CommonTrigger {
+  readonly kind: 'object'
+  readonly object: {
+    /** What the key begins with; empty only where there is a suffix. */
+    readonly prefix: string
+    readonly suffix: string
+    /** Larger ones start nothing, and are listed as failed. */
+    readonly max_bytes: number
     /** Run inputs by name, each JSONata. */
     readonly map: Readonly<Record<string, string>>
   }
@@ -130,6 +144,11 @@ export const TRIGGER_LIMITS = {
   depth: 8,
   /** Of the outputs that expressions about the end of a run read. */
   outputs_bytes: 1_048_576,
+  /** Of the prefix and of the suffix of keys of objects. */
+  key_characters: 200,
+  /** Of one object: as much as `read-input` reads. */
+  object_bytes: 10_485_760,
+  most_object_bytes: MOST_UPLOAD_BYTES,
   most_debounce_sec: 3_600,
   most_joined_sec: 21_600,
   /** Firings that one may stand for. */
@@ -178,10 +197,16 @@ export function idOfRunEnd(run_id: string): string {
   return `run:${run_id}`
 }
 
+/** The firing of one version of an object: its key may have a thousand characters, and is nobody's who lists firings for long. */
+export function idOfObject({ key, version }: { readonly key: string; readonly version: string }): string {
+  return `object:${sha256(canonicalJson([key, version]))}`
+}
+
 /** Expressions that give run inputs of what came; those of a schedule read nothing. */
 export function mapOf(trigger: Trigger): Readonly<Record<string, string>> {
   if (trigger.kind === 'webhook') return trigger.webhook.map
   if (trigger.kind === 'event') return trigger.event.map
+  if (trigger.kind === 'object') return trigger.object.map
   return trigger.kind === 'run' ? trigger.run.map : {}
 }
 

@@ -16,7 +16,7 @@ export function shownCap(
   ledger: SpendingLedger,
   now: number,
 ): ShownSpendingCap {
-  const { name, per, tenant, dag, usd, tokens } = cap
+  const { name, per, tenant, dag, labels, usd, tokens } = cap
   const limit = limitOf(cap)
   const dollars = (micros: number) => micros / 1_000_000
   const hides = countsOthers(settings, cap)
@@ -27,6 +27,7 @@ export function shownCap(
     opens_at: new Date(periodEnd(per, now)).toISOString(),
     ...(tenant === undefined ? {} : { tenant }),
     ...(dag === undefined ? {} : { dag }),
+    ...(labels === undefined ? {} : { labels }),
     reached: isUsedUp(ledger, limit),
     ...(usd === undefined || hides ? {} : { usd: amountsOf(ledger, 'usd_micros', limit.cap_usd_micros ?? 0, dollars) }),
     ...(tokens === undefined || hides ? {} : { tokens: amountsOf(ledger, 'tokens', tokens, Number) }),

@@ -3,7 +3,7 @@ import type { WebhookMessage } from './message.ts'
 
 /** What a bus is given of one event: the message is its `detail`, byte for byte the same however often. */
 export interface BusEvent {
-  readonly type: RunEvent['type'] | 'webhook:test'
+  readonly type: RunEvent['type'] | 'webhook:test' | 'run:erased'
   /** When it happened. */
   readonly at: string
   readonly message: WebhookMessage

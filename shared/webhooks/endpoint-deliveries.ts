@@ -1,3 +1,4 @@
+import { RUN_ERASED } from '../runs/erasure.ts'
 import type { EventType } from '../runs/event.ts'
 import { earlierTime, type Head, OUTBOX_GRACE_MS, type OutboxEntry } from '../runs/head.ts'
 import type { Meta, RunKey, RunStore } from '../runs/run-store.ts'
@@ -38,8 +39,19 @@ export function isEndpointDue(
   return isOpen && (due_at === undefined || Date.parse(due_at) <= now)
 }
 
-export function wantsEvent({ events }: Pick<Endpoint, 'events'>, type: EventType): boolean {
+export function wantsEvent({ events }: Pick<Endpoint, 'events'>, type: EventType | typeof RUN_ERASED): boolean {
   return events === 'all' || events.includes(type)
+}
+
+/** Who is to be told that a run of this document was erased. */
+export function toldOfErasure(
+  endpoints: readonly Endpoint[],
+  { tenant, dag_name }: { readonly tenant: string; readonly dag_name: string | undefined },
+): readonly string[] {
+  return endpoints
+    .filter((endpoint) => endpoint.tenant === tenant && wantsEvent(endpoint, RUN_ERASED))
+    .filter(({ dags }) => dags === undefined || (dag_name !== undefined && dags.includes(dag_name)))
+    .map(({ name }) => name)
 }
 
 /**

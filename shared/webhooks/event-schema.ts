@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { RUN_ERASED } from '../runs/erasure.ts'
 import { RunEventSchema } from '../runs/event.ts'
 
 type Schema = Readonly<Record<string, unknown>>
@@ -16,11 +17,14 @@ export function messageSchema(): Schema {
   return {
     $schema,
     title: 'Message about an event of a run (Sluice): body of a webhook, detail of an event on a bus',
-    oneOf: members.map(({ type, data, ...of }) => ({
-      type: 'object',
-      properties: { id: ID, type, ...COMMON, ...of, data, links: LINKS },
-      required: ['id', 'type', 'at', 'tenant', 'run_id', 'dag_name', 'seq', 'data', 'links'],
-    })),
+    oneOf: [
+      ...members.map(({ type, data, ...of }) => ({
+        type: 'object',
+        properties: { id: ID, type, ...COMMON, ...of, data, links: LINKS },
+        required: ['id', 'type', 'at', 'tenant', 'run_id', 'dag_name', 'seq', 'data', 'links'],
+      })),
+      ERASED,
+    ],
   }
 }
 
@@ -34,6 +38,33 @@ const LINKS = {
   type: 'object',
   properties: { run: text('Path of the run in the API'), events: text('Path of its events from this one on') },
   required: ['run', 'events'],
+}
+
+/** A run was erased: of no event, and so of no seq. */
+const ERASED: Schema = {
+  type: 'object',
+  properties: {
+    id: text('The same in every delivery: <run>-erased-<endpoint>'),
+    type: { type: 'string', const: RUN_ERASED },
+    at: text('When it came to its end'),
+    run_id: text('The run that was'),
+    ...COMMON,
+    data: {
+      type: 'object',
+      properties: {
+        asked_at: text('When it was asked for'),
+        children: { type: 'array', items: { type: 'string' }, description: 'The runs below it, which went with it' },
+        proof: text('Hash of the record that is left'),
+      },
+      required: ['asked_at', 'children', 'proof'],
+    },
+    links: {
+      type: 'object',
+      properties: { run: LINKS.properties.run, erasure: text('Path of the record in the API') },
+      required: ['run', 'erasure'],
+    },
+  },
+  required: ['id', 'type', 'at', 'tenant', 'run_id', 'dag_name', 'data', 'links'],
 }
 
 /** Readers must take what a later version adds. */

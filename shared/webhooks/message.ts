@@ -1,3 +1,4 @@
+import { type Erasure, RUN_ERASED } from '../runs/erasure.ts'
 import type { RunEvent } from '../runs/event.ts'
 import type { Meta, RunKey } from '../runs/run-store.ts'
 import { redactForLog } from '../text/redact.ts'
@@ -30,6 +31,20 @@ export function webhookMessage(
     id,
     text: JSON.stringify({ id, type, at, tenant, run_id, dag_name, seq, ...of, data: redactForLog(data), links }),
   }
+}
+
+/** That a run was erased: ids, a time and hashes. Its id is of no seq: the log it would be of is gone. */
+export function erasureMessage(
+  { tenant, run_id }: RunKey,
+  { at: asked_at, erased_at: at = asked_at, children, run, proof }: Erasure,
+  { name }: Pick<Endpoint, 'name'>,
+): WebhookMessage {
+  const id = `${run_id}-erased-${name}`
+  const self = `/api/dag/runs/${run_id}`
+  const links = { run: self, erasure: `${self}/erasure` }
+  const data = { asked_at, children, proof }
+  const { dag_name } = run ?? {}
+  return { id, text: JSON.stringify({ id, type: RUN_ERASED, at, tenant, run_id, dag_name, data, links }) }
 }
 
 /** The parts of a message's id; undefined where it is none. */

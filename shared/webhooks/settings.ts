@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { MAIN_TENANT } from '../auth/principal.ts'
 import { TenantSchema } from '../auth/settings.ts'
 import { encryptedUrl, KeySchema } from '../ports/secrets.ts'
+import { RUN_ERASED } from '../runs/erasure.ts'
 import { EVENT_TYPES } from '../runs/event.ts'
 
 /** Of webhooks and buses together: each is an entry of HEAD while a run lives. */
@@ -9,7 +10,10 @@ export const MOST_ENDPOINTS = 10
 
 const NAME = 'a small letter, then small letters, digits and dashes, 31 at most'
 
-const EventsSchema = z.union([z.literal('all'), z.array(z.enum(EVENT_TYPES)).min(1).max(EVENT_TYPES.length)], {
+/** Those of the log, and what is told when the log is gone. */
+const TOLD_TYPES = [...EVENT_TYPES, RUN_ERASED] as const
+
+const EventsSchema = z.union([z.literal('all'), z.array(z.enum(TOLD_TYPES)).min(1).max(TOLD_TYPES.length)], {
   error: 'all, or a list of types of events, such as [run:completed, run:failed]',
 })
 

@@ -18,6 +18,7 @@ import { createNativeServices } from '../emulators/native-services.ts'
 import { startS3 } from '../emulators/s3.ts'
 import { startSecrets } from '../emulators/secrets.ts'
 import { startStepFunctions } from '../emulators/step-functions.ts'
+import { startVersionedS3, type VersionedS3 } from '../emulators/versioned-s3.ts'
 import { stacksIn } from '../integration/aws/assembly.ts'
 import { startApi } from './api-gateway.ts'
 import { startDoor } from './iam-door.ts'
@@ -58,10 +59,11 @@ export async function deploy(
   const templates = readTemplates(out, stacksIn(out))
   const dynamodb = await startDynamodb()
   await createTable(templates, dynamodb.aws)
-  const named = ({ BucketName, ObjectLockEnabled }: Deployed['properties']) =>
-    BucketName !== undefined && ObjectLockEnabled !== true
+  const named = ({ BucketName, ObjectLockEnabled, NotificationConfiguration }: Deployed['properties']) =>
+    BucketName !== undefined && ObjectLockEnabled !== true && NotificationConfiguration === undefined
   const s3 = await startS3(String(one(templates, 'AWS::S3::Bucket', named).BucketName))
   const anchors = await startAnchors(templates, String(s3.config.endpoint))
+  const drops = await startDrops(templates, String((anchors ?? s3).config.endpoint))
   const secrets = await startSecrets(secretValues)
   const eventBridge = await startEventBridge()
   const functions = new Map<string, Sandboxes>()
@@ -105,7 +107,7 @@ export async function deploy(
   })
   const services = {
     dynamodb: await through('dynamodb', dynamodb.aws.endpoint),
-    s3: await through('s3', String((anchors ?? s3).config.endpoint)),
+    s3: await through('s3', String((drops ?? anchors ?? s3).config.endpoint)),
     states: states.aws.endpoint,
     lambda: lambda.aws.endpoint,
     secretsmanager: secrets.aws.endpoint,
@@ -162,6 +164,8 @@ export async function deploy(
     s3,
     /** The bucket with Object Lock, where the stage has one. */
     anchors,
+    /** The bucket people drop things into, where the stage has one. */
+    drops,
     lambda,
     /** Versions that were published, by function name. */
     versions,
@@ -223,6 +227,7 @@ export async function deploy(
       if (process.env.VITEST !== undefined) rights.save()
       await eventBridge.close()
       await secrets.close()
+      await drops?.close()
       await anchors?.close()
       await s3.close()
       await dynamodb.close()
@@ -261,6 +266,14 @@ async function startAnchors(templates: DeployedTemplates, behind: string): Promi
     .filter(({ properties: { ObjectLockEnabled } }) => ObjectLockEnabled === true)
   if (locked === undefined) return undefined
   return startLockedBucket({ bucket: String(locked.properties.BucketName), behind })
+}
+
+/** The emulator of S3 knows no versions: the bucket people drop things into stands before it. */
+async function startDrops(templates: DeployedTemplates, behind: string): Promise<VersionedS3 | undefined> {
+  const [told] = templates
+    .all('AWS::S3::Bucket')
+    .filter(({ properties: { NotificationConfiguration } }) => NotificationConfiguration !== undefined)
+  return told === undefined ? undefined : startVersionedS3(String(told.properties.BucketName), behind)
 }
 
 /** What the emulators know of a table; encryption, recovery, protection and TTL are nothing they have. */

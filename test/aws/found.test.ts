@@ -27,6 +27,67 @@ test('a run is found by its labels, its state and the words of its end, and not 
   expect(wrong).toMatchObject({ status: 400, json: { code: 'bad_run_search' } })
 })
 
+test('a search has a name, its runs are counted, and exactly these are labelled and erased in bulk; what came later is not', async () => {
+  const inputs = { goal: 'Plan a small garden' }
+  const start = () => aws.caller.start({ name: 'basic', inputs, labels: { batch: 'first' }, subject: 'person-4711' })
+  const ids = [await start(), await start()].toSorted()
+  await Promise.all(ids.map((one) => aws.caller.until(one, isEnd)))
+  const q = 'label:batch=first'
+  await expect.poll(async () => (await found(`${q} state:completed`)).toSorted(), { timeout: 20_000 }).toEqual(ids)
+  expect((await found('subject:"person-4711"')).toSorted()).toEqual(ids)
+  expect(await found('subject:"person-47"')).toEqual([])
+
+  expect((await aws.caller.call('PUT', '/api/dag/views/firsts', { q })).status).toBeLessThan(300)
+  expect((await aws.caller.call('GET', '/api/dag/views')).json.views).toMatchObject([{ name: 'firsts', q }])
+  expect((await aws.caller.call('DELETE', '/api/dag/views/firsts')).status).toBeLessThan(300)
+  expect((await aws.caller.call('GET', '/api/dag/views')).json.views).toEqual([])
+  const counted = await aws.caller.call('GET', `/api/dag/count?q=${encodeURIComponent(q)}&by=state`)
+  expect(counted.json).toMatchObject({ counted: 2, counts: [{ value: 'completed', runs: 2 }] })
+
+  const labels = { set: { seen: 'yes' } }
+  const shown = await planned({ action: 'label', q, labels })
+  expect(shown).toMatchObject({ count: 2, state: 'planned' })
+  const late = await start()
+  await aws.caller.until(late, isEnd)
+  expect(await carriedOut(shown.bulk_id)).toMatchObject({ state: 'done', done: 2, refused: 0 })
+  expect((await found('label:seen=yes')).toSorted()).toEqual(ids)
+
+  expect((await aws.caller.call('PUT', `/api/dag/runs/${ids[0]}/hold`, { reason: 'a lawsuit' })).status).toBe(200)
+  const erasing = await planned({ action: 'erase', q: 'label:seen=yes', reason: 'asked for' })
+  expect(await carriedOut(erasing.bulk_id)).toMatchObject({ state: 'done', done: 1, refused: 1 })
+  const { json } = await aws.caller.call('GET', `/api/dag/bulk/${erasing.bulk_id}`)
+  expect(json.runs).toContainEqual(
+    expect.objectContaining({
+      run_id: ids[0],
+      outcome: expect.objectContaining({ refused: expect.objectContaining({ code: 'run_held' }) }),
+    }),
+  )
+  expect((await aws.caller.call('GET', `/api/dag/runs/${ids[1]}/erasure`)).json).toMatchObject({
+    erasure: { reason: 'asked for' },
+  })
+  expect((await aws.caller.call('GET', `/api/dag/runs/${late}/erasure`)).json.erasure).toBeUndefined()
+})
+
+interface PlannedBulk {
+  readonly bulk_id: string
+  readonly state: string
+}
+
+async function planned(body: object): Promise<PlannedBulk> {
+  const { status, json, text } = await aws.caller.call('POST', '/api/dag/bulk', body)
+  if (status !== 201) throw new Error(`plan: ${status} ${text}`)
+  return json.bulk as PlannedBulk
+}
+
+/** Started, and looked at until it is done. */
+async function carriedOut(bulk_id: string): Promise<PlannedBulk> {
+  const path = `/api/dag/bulk/${bulk_id}`
+  expect((await aws.caller.call('POST', path, { do: 'start' })).status).toBe(202)
+  const stands = async () => (await aws.caller.call('GET', path)).json.bulk as PlannedBulk
+  await expect.poll(async () => (await stands()).state, { timeout: 60_000 }).toBe('done')
+  return stands()
+}
+
 test('a run that is held is not erased; one that goes on neither', async () => {
   const id = await aws.caller.start({ name: 'basic', inputs: { goal: 'Plan a small garden' } })
   await aws.caller.until(id, isEnd)

@@ -76,9 +76,10 @@ const WISHES: Readonly<Record<keyof Services, Read>> = {
     const resource = `arn:aws:s3:::${decodeURIComponent(pathname).slice(1)}`.replace(/\/$/, '')
     if (request.method === 'PUT') return [{ action: 's3:PutObject', resource }]
     if (searchParams.has('versions')) return [{ action: 's3:ListBucketVersions', resource }]
-    // S3 says until when a version is locked to none but who may ask for that.
-    const ofVersion = ['s3:GetObjectVersion', 's3:GetObjectRetention'].map((action) => ({ action, resource }))
-    return searchParams.has('versionId') ? ofVersion : [{ action: 's3:GetObject', resource }]
+    if (!searchParams.has('versionId')) return [{ action: 's3:GetObject', resource }]
+    // Where versions are locked, S3 says until when to none but who may ask for that.
+    const locked = resource.includes('-anchors-') ? ['s3:GetObjectRetention'] : []
+    return ['s3:GetObjectVersion', ...locked].map((action) => ({ action, resource }))
   },
   states(request, body) {
     const input = JSON.parse(body.toString())

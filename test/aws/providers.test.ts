@@ -254,7 +254,9 @@ test('the key is read by run-block alone, and stands in no log, answer or templa
   const config = await caller.call('GET', '/api/config')
   const runs = await caller.call('GET', '/api/dag/runs')
   const templates = JSON.stringify(
-    ['SluiceData', 'SluiceMachines', 'SluiceApi'].map((stack) => made.template(stack as 'SluiceApi')),
+    ['SluiceData', 'SluiceMachines', 'SluiceOperations', 'SluiceApi'].map((stack) =>
+      made.template(stack as 'SluiceApi'),
+    ),
   )
   const told = [...logs, config.text, runs.text, templates]
   expect(told.filter((text) => text.includes('canary'))).toEqual([])

@@ -15,6 +15,8 @@ export interface TracedRight {
   readonly calls: number
   /** What the first of these calls named. */
   readonly first?: string
+  /** That call, as policies are asked about it. */
+  readonly wish?: Wish
 }
 
 /** What is written for one file of tests. */
@@ -35,7 +37,7 @@ export function tracesFolder(): string {
 
 /** Asks policies, and remembers which statements allowed what and what was refused. */
 export function traceRights(policies: Policies) {
-  const used = new Map<string, { calls: number; readonly first: string }>()
+  const used = new Map<string, { calls: number; readonly first: string; readonly wish: Wish }>()
   const denied: string[] = []
   return {
     denied: denied as readonly string[],
@@ -44,8 +46,8 @@ export function traceRights(policies: Policies) {
       const granted = policies.grants(principal, wish)
       for (const one of granted) {
         const key = keyOf(one, wish.action)
-        const { calls = 0, first = wish.resource } = used.get(key) ?? {}
-        used.set(key, { calls: calls + 1, first })
+        const known = used.get(key) ?? { calls: 0, first: wish.resource, wish }
+        used.set(key, { ...known, calls: known.calls + 1 })
       }
       if (granted.length === 0) denied.push(`${principal}: ${wish.action} on ${wish.resource}`)
       return granted.length > 0

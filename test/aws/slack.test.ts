@@ -105,7 +105,9 @@ test('nobody was refused by IAM, and no secret or task token is in a log, a temp
   await place.lambda.settled()
   expect(place.denied).toEqual([])
   const logs = [...place.functions.values()].flatMap((sandboxes) => sandboxes.logs)
-  const templates = ['SluiceData', 'SluiceMachines', 'SluiceApi'].map((stack) => made.template(stack as 'SluiceApi'))
+  const templates = ['SluiceData', 'SluiceMachines', 'SluiceOperations', 'SluiceApi'].map((stack) =>
+    made.template(stack as 'SluiceApi'),
+  )
   const tokens = place.deliveries.flatMap(({ payload }) => tokenIn(payload))
   expect(tokens.length).toBeGreaterThan(0)
   const runs = await caller.call('GET', '/api/dag/runs')

@@ -140,7 +140,7 @@ test('a collector that is slow or away holds no run up for long, and is no error
 test('no word of prompts and answers and no key is in a span, a log, a template or the configuration', async () => {
   expect(collector.requests.every(({ headers }) => headers.authorization === `Bearer ${TOKEN}`)).toBe(true)
   const config = await caller.call('GET', '/api/config')
-  const stacks = ['SluiceData', 'SluiceMachines', 'SluiceApi'] as const
+  const stacks = ['SluiceData', 'SluiceMachines', 'SluiceOperations', 'SluiceApi'] as const
   const templates = JSON.stringify(stacks.map((stack) => made.template(stack)))
   const told = [JSON.stringify(collector.requests.map(({ body }) => body)), ...logs(), config.text, templates]
   expect(told.filter((text) => text.includes('canary'))).toEqual([])

@@ -106,6 +106,7 @@ function attributeOf(stack: Stack, id: string, attribute: string): string {
 }
 
 const ARNS: Readonly<Record<string, (name: string) => string>> = {
+  'AWS::WAFv2::WebACL': (name) => `arn:aws:wafv2:${REGION}:${ACCOUNT}:regional/webacl/${name}/1`,
   'AWS::DynamoDB::Table': (name) => `arn:aws:dynamodb:${REGION}:${ACCOUNT}:table/${name}`,
   'AWS::S3::Bucket': (name) => `arn:aws:s3:::${name}`,
   'AWS::Lambda::Function': (name) => `arn:aws:lambda:${REGION}:${ACCOUNT}:function:${name}`,

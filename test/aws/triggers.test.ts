@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Json } from '../../shared/text/json.ts'
 import { TriggerSettingsSchema } from '../../shared/triggers/settings.ts'
@@ -26,6 +27,13 @@ triggers:
   - { name: hook, webhook: { verify: { hmac: { header: x-signature, secret: crm_hook } }, dedupe: body.id, map: { day: body.day } } }
   - { name: on-order, event: { name: order.created, match: "detail.n > 1", map: { day: detail.n } } }
 `
+const ORDERS = `name: orders
+inputs: { file: { type: file }, key: { type: string, default: '' } }
+blocks:
+  - { id: a, mode: deterministic, inputs: { file: file }, deterministic: { handler: read-input }, outputs: { text: string } }
+triggers:
+  - { name: dropped, object: { prefix: inbox/, suffix: .csv, max_bytes: 100, map: { file: object.ref, key: object.key } } }
+`
 const HOUR_MS = 3_600_000
 
 const time = openVirtualTime()
@@ -41,6 +49,7 @@ beforeAll(async () => {
   mkdirSync(join(project, 'dags'))
   writeFileSync(join(project, 'dags/report.yaml'), DOCUMENT)
   writeFileSync(join(project, 'dags/weekly.yaml'), WEEK_DOCUMENT)
+  writeFileSync(join(project, 'dags/orders.yaml'), ORDERS)
   for (const [name, text] of Object.entries(CHAIN_DOCUMENTS)) writeFileSync(join(project, `dags/${name}.yaml`), text)
   const { slack: _, ...settings } = slackSettings()
   const triggers = TriggerSettingsSchema.parse({ secrets: { crm_hook: { secret: SECRET_ARN } } })
@@ -144,6 +153,69 @@ test('an event of outside starts a run where it matches; a pause keeps it from t
   })
   expect(await caller.call('POST', `${path}/fire`, { body: { n: 9 } })).toMatchObject({ status: 202 })
   await expect.poll(async () => (await runsOf('on-order')).length, { timeout: 30_000 }).toBe(2)
+})
+
+test('what is dropped: a bucket of its own, a rule a document for its keys, a function that reads nothing of runs', async () => {
+  const [rule, ...more] = place.templates
+    .all('AWS::Events::Rule')
+    .filter(({ properties }) => JSON.stringify(properties.EventPattern ?? '').includes('aws.s3'))
+  const Bucket = place.drops?.bucket ?? ''
+  expect(more).toEqual([])
+  expect(rule?.properties).toMatchObject({
+    EventPattern: {
+      source: ['aws.s3'],
+      'detail-type': ['Object Created'],
+      detail: { bucket: { name: [Bucket] }, object: { key: [{ wildcard: 'inbox/*.csv' }] } },
+    },
+    Targets: [{ RetryPolicy: { MaximumRetryAttempts: 10 } }],
+  })
+  const [target] = (rule?.properties.Targets ?? []) as readonly { readonly Arn: string }[]
+  expect(target?.Arn).toMatch(/:sluice-dev-take-object$/)
+  const [told] = place.templates
+    .all('AWS::S3::Bucket')
+    .filter(({ properties }) => properties.BucketName === Bucket)
+    .map(({ properties }) => properties)
+  expect(told).toMatchObject({
+    NotificationConfiguration: { EventBridgeConfiguration: { EventBridgeEnabled: true } },
+    VersioningConfiguration: { Status: 'Enabled' },
+    PublicAccessBlockConfiguration: { BlockPublicAcls: true, RestrictPublicBuckets: true },
+  })
+  const client = new S3Client(place.drops?.config ?? {})
+  const put = async (Key: string, Body: string) =>
+    (await client.send(new PutObjectCommand({ Bucket, Key, Body }))).VersionId ?? ''
+  const take = (key: string, version: string) =>
+    place.sandboxes('take-object').invoke({
+      source: 'aws.s3',
+      'detail-type': 'Object Created',
+      time: new Date(time.clock.now()).toISOString(),
+      detail: { bucket: { name: Bucket }, object: { key, 'version-id': version, sequencer: '0' } },
+    })
+  const first = await put('inbox/a.csv', 'one')
+  const second = await put('inbox/a.csv', 'two')
+  const large = await put('inbox/large.csv', 'n'.repeat(101))
+  // In any order, and twice.
+  await Promise.all([take('inbox/a.csv', second), take('inbox/a.csv', second), take('inbox/large.csv', large)])
+  for (const version of [first, second]) await take('inbox/a.csv', version)
+  await expect.poll(async () => (await runsOf('dropped')).length, { timeout: 30_000 }).toBe(2)
+  await look()
+  const runs = await runsOf('dropped')
+  expect(runs).toHaveLength(2)
+  const read = await Promise.all(
+    runs.map(async ({ run_id }) => {
+      expect((await caller.until(run_id, isEnd)).at(-1)?.type).toBe('run:completed')
+      const { json } = await caller.call('GET', `/api/dag/runs/${run_id}/outputs/a`)
+      return JSON.stringify(json)
+    }),
+  )
+  for (const text of ['one', 'two']) expect(read.some((outputs) => outputs.includes(text))).toBe(true)
+  const { json } = await caller.call('GET', '/api/triggers/orders/dropped')
+  const found = json.firings as readonly { readonly state: string; readonly reason?: { readonly code: string } }[]
+  expect(found.map(({ state, reason }) => reason?.code ?? state).toSorted()).toEqual([
+    'object_too_large',
+    'started',
+    'started',
+  ])
+  client.destroy()
 })
 
 triggerChainSuite('the deployed application', async () => ({

@@ -125,7 +125,7 @@ export function erasureTests(store: Store): void {
   test('nothing finds it any more by what it was found by, in whichever order its labels changed, and others are found', async () => {
     const made = (n: number) => ({
       ...newRun(n),
-      meta: { ...newRun(n).meta, labels: { team: 'a' } },
+      meta: { ...newRun(n).meta, labels: { team: 'a' }, subjects: [hash(4711)] },
       words: ['secret'],
     })
     const runs = [made(1), made(2)]
@@ -143,7 +143,7 @@ export function erasureTests(store: Store): void {
     if (gone === undefined || other === undefined) throw new Error('there are two')
     const labels = ['a', 'b', 'c'].flatMap((value) => labelTerms({ team: value }))
     const named = [term.dag(gone.dag_name), term.starter(gone.starter), term.id(gone.run_id), term.state('cancelled')]
-    const terms = [...labels, ...named, ...['secret', 'later'].map(term.word)]
+    const terms = [...labels, ...named, term.subject(hash(4711)), ...['secret', 'later'].map(term.word)]
     const found = async (of: string) => store().placesUnder('main', of, { limit: 10 })
     for (const of of terms) expect([of, await found(of)]).toEqual([of, expect.arrayContaining([placeOf(gone)])])
     await store().beginErasure(keyOf(gone), ASKED, time(30))

@@ -3,10 +3,12 @@ import { describe, expect, test } from 'vitest'
 import type { LeasePool, QueuedRun, RunKey, RunStore } from '../../shared/runs/run-store.ts'
 import { atMost, WHOLE } from '../how-much.ts'
 import { goalAttemptTests } from './run-store-attempts-suite.ts'
+import { bulkTests } from './run-store-bulk-suite.ts'
 import { ending, keyOf, newRun, time } from './run-store-fixture.ts'
 import { keyQueueTests } from './run-store-key-queue-suite.ts'
 import { restTests } from './run-store-rest-suite.ts'
 import { slackItemTests } from './run-store-slack-suite.ts'
+import { viewTests } from './run-store-view-suite.ts'
 import { webhookItemTests } from './run-store-webhooks-suite.ts'
 
 type Store = () => RunStore
@@ -21,6 +23,8 @@ export function tenantItemTests(store: Store, heavy: string[]): void {
   describe('the request rate', () => rateTests(store, heavy))
   describe('stored bytes', { tags: heavy }, () => storedTests(store))
   describe('lineages', () => lineageTests(store, heavy))
+  bulkTests(store)
+  viewTests(store)
   goalAttemptTests(store, heavy)
   slackItemTests(store, heavy)
   webhookItemTests(store, heavy)

@@ -562,12 +562,19 @@ export function searchIndexSuite(name: string, open: () => Promise<OpenedSearchI
   })
 }
 
-/** Does the steps; the place catches up after every other. */
-async function play({ graph, settle }: OpenedSearchIndex, tenant: string, steps: readonly GraphStep[]): Promise<void> {
+/** Does the steps; the place catches up after every other, and is asked to walk: what it keeps for that is of then. */
+async function play(
+  { graph, index, settle }: OpenedSearchIndex,
+  tenant: string,
+  steps: readonly GraphStep[],
+): Promise<void> {
+  const seeds = NAMES.map((name) => ({ entity_id: idOf(name), weight: 1 }))
   for (const [at, step] of steps.entries()) {
     if (step.kind === 'put') await graph.put(tenant, step.entities)
     else await graph.delete(tenant, step.ids)
-    if (at % 2 === 0) await settle(tenant)
+    if (at % 2 !== 0) continue
+    await settle(tenant)
+    await index.diffuse(tenant, { seeds, limit: 1 })
   }
 }
 

@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
 import { mentionFinder } from '../../functions/search/find-mentions.ts'
+import { storedGraph } from '../../functions/search/graph-image.ts'
+import { passagesIn } from '../../functions/search/index-file.ts'
 import { openSnapshotIndex } from '../../functions/search/index-reader.ts'
 import { indexWriter } from '../../functions/search/index-writer.ts'
+import { loadGraph } from '../../functions/search/load-graph.ts'
 import { publishIndex } from '../../functions/search/publish-index.ts'
 import { openDatabase } from '../../infra/local/database.ts'
 import { openObjects } from '../../infra/local/folder-objects.ts'
@@ -211,6 +214,59 @@ describe('a local index that takes in what is put in numbers', () => {
     local = openLocalIndex(parts.folder, parts)
     expect((await local.index.links('main', asked)).links).toMatchObject([{ object: idOf('harbour') }])
     local.close()
+    parts.close()
+  })
+})
+
+describe('what walks need is kept in the file', () => {
+  const asked = { seeds: [{ entity_id: idOf('a'), weight: 1 }], limit: 5 }
+  const kept = (file: string) => {
+    const db = new DatabaseSync(file, { readOnly: true })
+    try {
+      return { image: storedGraph(db), made: loadGraph(db, passagesIn(db)) }
+    } finally {
+      db.close()
+    }
+  }
+
+  test('by who asks of a local index, as its rows say, until something is written', async () => {
+    const parts = openParts()
+    const file = join(parts.folder, 'index.db')
+    let local = openLocalIndex(parts.folder, parts)
+    await parts.graph.put('main', [place('a', ['b'], { type: 'town' }), place('b', [], { snippet: 'North of A.' })])
+    await local.index.search('main', { text: 'north', limit: 5 })
+    local.close()
+    expect(kept(file).image).toBeUndefined()
+    local = openLocalIndex(parts.folder, parts)
+    await local.index.diffuse('main', asked)
+    local.close()
+    const { image, made } = kept(file)
+    expect(image).toEqual(made)
+    expect(image?.adjacency.targets.length).toBeGreaterThan(0)
+    local = openLocalIndex(parts.folder, parts)
+    await parts.graph.put('main', [place('c', ['a'])])
+    await local.index.search('main', { limit: 5 })
+    local.close()
+    expect(kept(file).image).toBeUndefined()
+    local = openLocalIndex(parts.folder, parts)
+    const { hits } = await local.index.diffuse('main', asked)
+    expect(hits.map(({ entity_id }) => entity_id)).toContain(idOf('c'))
+    await parts.graph.delete('main', [idOf('b')])
+    await local.index.search('main', { limit: 5 })
+    local.close()
+    expect(kept(file).image).toBeUndefined()
+    parts.close()
+  })
+
+  test('by who publishes a snapshot', async () => {
+    const parts = openParts()
+    await parts.graph.put('main', [place('a', ['b']), place('b')])
+    await publishIndex({ ...parts, tenant: 'main', until: LATER })
+    const manifest = await parts.graph.manifest('main')
+    const file = join(parts.folder, 'published.db')
+    writeFileSync(file, await parts.snapshots.get('main', manifest?.ref ?? ''))
+    const { image, made } = kept(file)
+    expect(image).toEqual(made)
     parts.close()
   })
 })

@@ -182,7 +182,7 @@ describe('sluice destroy', () => {
     expect(code).toBe(0)
     expect(out).toContain('The anchors stay, with their stack SluiceAnchors')
     expect(checkout.cdkCalls().at(-1)).toBe(
-      'destroy SluiceApi SluiceDocuments1 SluiceDocuments2 SluiceMachines --force --app OUT @eu-central-1',
+      'destroy SluiceApi SluiceOperations SluiceDocuments1 SluiceDocuments2 SluiceMachines --force --app OUT @eu-central-1',
     )
   })
 
@@ -190,7 +190,10 @@ describe('sluice destroy', () => {
     const { code, out } = await run(['destroy', '--confirm', 'dev'])
     expect(code).toBe(0)
     expect(out).toMatch(/the table and the bucket stay\..*Stage dev is down\./s)
-    expect(checkout.cdkCalls()).toEqual([SYNTH, 'destroy SluiceApi SluiceMachines --force --app OUT @eu-central-1'])
+    expect(checkout.cdkCalls()).toEqual([
+      SYNTH,
+      'destroy SluiceApi SluiceOperations SluiceMachines --force --app OUT @eu-central-1',
+    ])
     expect(checkout.calls).toEqual(['DescribeStacks CDKToolkit'])
   })
 
@@ -215,7 +218,7 @@ describe('sluice destroy', () => {
     expect([code, err]).toEqual([0, 'cdk says synth\ncdk says destroy\ncdk says destroy\n'])
     expect(out).toContain('Deleted the table sluice-dev and 3 versions of objects.')
     expect(checkout.cdkCalls().slice(1)).toEqual([
-      'destroy SluiceApi SluiceMachines --force --app OUT @eu-central-1',
+      'destroy SluiceApi SluiceOperations SluiceMachines --force --app OUT @eu-central-1',
       'destroy SluiceData --force --app OUT @eu-central-1',
     ])
     const bucket = 'sluice-dev-111122223333-eu-central-1'

@@ -1,5 +1,6 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ProjectFolder, projectFolder } from './project-folder.ts'
@@ -87,6 +88,52 @@ describe('sluice doctor', () => {
     expect(by.get('provider keyless')?.fix).toContain('NO_SUCH_KEY')
     expect(seen).toEqual([{ method: 'HEAD' }, { method: 'HEAD' }])
     expect(said).not.toContain(KEY)
+  })
+
+  test('says which way requests leave, whether the proxy answers and takes the credentials, and asks providers by it', async () => {
+    const asked: string[] = []
+    const proxy = createServer()
+    proxy.on('connect', ({ url = '', headers }, socket) => {
+      asked.push(url)
+      const isLetIn = headers['proxy-authorization'] === `Basic ${Buffer.from('ana:secret').toString('base64')}`
+      socket.end(`HTTP/1.1 ${isLetIn ? '502 Bad Gateway' : '407 Proxy Authentication Required'}\r\n\r\n`)
+    })
+    await new Promise<void>((listening) => proxy.listen(0, '127.0.0.1', listening))
+    const { port } = proxy.address() as AddressInfo
+    const named = { proxy: `http://127.0.0.1:${port}`, credentials: { env: 'PROXY_AUTH' } }
+    const providers = { far: { type: 'openai-compatible', url: 'https://models.example.com/v1' } }
+    const told = async (egress: object, env: Readonly<Record<string, string>> = {}, more: object = {}) => {
+      const { by, said } = await doctor({ egress, ...more }, env)
+      expect(said).not.toContain('secret')
+      return by.get('egress')
+    }
+    try {
+      expect(await told({})).toMatchObject({ state: 'skipped', says: 'requests leave straight, to any public host' })
+      expect(await told({ hosts: ['a.example'] })).toMatchObject({
+        state: 'ok',
+        says: expect.stringContaining('"a.example"'),
+      })
+      const hosts = ['*.example.com']
+      expect(await told({ ...named, hosts }, { PROXY_AUTH: 'ana:secret' }, { providers })).toMatchObject({
+        state: 'ok',
+        says: `by http://127.0.0.1:${port}, which answers, to hosts of egress.hosts: "*.example.com"`,
+      })
+      // The check of the provider went through it too.
+      expect(asked).toEqual(['sluice.invalid:443', 'models.example.com:443'])
+      expect(await told(named, { PROXY_AUTH: 'ana:other' })).toMatchObject({
+        state: 'failed',
+        says: expect.stringMatching(/\(407\)$/),
+      })
+      expect(await told(named)).toMatchObject({ state: 'failed', says: expect.stringContaining('PROXY_AUTH') })
+      expect(await told({ proxy: 'http://127.0.0.1:1' })).toMatchObject({
+        state: 'failed',
+        says: expect.stringContaining('ECONNREFUSED'),
+      })
+      const none = { HTTPS_PROXY: '', https_proxy: '' }
+      expect(await told({ proxy: 'environment' }, none)).toMatchObject({ state: 'warning' })
+    } finally {
+      proxy.close()
+    }
   })
 
   test('tells a document with errors and a data folder that is a file', async () => {

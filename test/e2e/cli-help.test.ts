@@ -14,7 +14,7 @@ const EXAMPLES = Object.entries(COMMAND_HELP).flatMap(([command, { examples, exi
 )
 /** What is refused of the run these examples name: it has ended, asks nothing, has no goal. */
 const REFUSED =
-  /^(research show|run (goal|approve|reject|waive|stop|pivot|artifact RUN greeting|diff|output|retry)|approvals (show|approve|reject)|graph (show|neighbors|delete))/
+  /^(research show|run (goal|approve|reject|waive|stop|pivot|artifact RUN greeting|diff|output|retry|bulk (start|cancel|show))|approvals (show|approve|reject)|graph (show|neighbors|delete))/
 
 const TITLES = `data: { items: [{ id: plan, values: { title: Plan } }, { id: minutes, values: { title: Minutes } }] }
 document: ../dags/hello.yaml

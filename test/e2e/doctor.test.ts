@@ -101,6 +101,7 @@ describe('sluice doctor', () => {
       'inputs skipped',
       'documents skipped',
       'server ok',
+      'egress skipped',
       'slack.token ok',
       'slack.scopes ok',
       'slack.url ok',

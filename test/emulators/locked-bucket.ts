@@ -154,7 +154,7 @@ function refusal(status: number, code: string): Answer {
   return { status, headers: { 'content-type': 'application/xml' }, text }
 }
 
-function passOn(
+export function passOn(
   behind: string,
   { method, url, headers }: IncomingMessage,
   body: Buffer,

@@ -3,7 +3,9 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import jsonata from 'jsonata'
+import { functionError } from '../../infra/local/asl/state-error.ts'
 import type { Json } from '../../shared/text/json.ts'
+import { ACCOUNT } from './aws-client.ts'
 import { answering, freePort } from './dynamodb.ts'
 
 export interface Moto {
@@ -21,7 +23,7 @@ export async function startMotoServer(): Promise<Moto | undefined> {
   return started(port, ['-m', 'moto.server', '-H', '127.0.0.1', '-p', String(port)], {})
 }
 
-interface MotoStates extends Moto {
+export interface MotoStates extends Moto {
   /** Who answers calls of functions from now on, by their names. */
   answer(functions: (name: string, payload: Json) => Promise<Json>): void
 }
@@ -47,6 +49,7 @@ export async function startMotoStates(): Promise<MotoStates | undefined> {
   const script = join(import.meta.dirname, 'moto-states.py')
   const moto = await started(port, [script, String(port), `http://127.0.0.1:${called}/evaluate`], {
     MOTO_PORT: String(called),
+    MOTO_ACCOUNT_ID: ACCOUNT,
   })
   return {
     ...moto,
@@ -79,8 +82,15 @@ async function answered(
   }
   const [, name] = /^\/2015-03-31\/functions\/([^/]+)\/invocations/.exec(path) ?? []
   if (name === undefined) return undefined
-  const answer = await functions(decodeURIComponent(name).split(':').at(-1) ?? '', JSON.parse(body.toString()))
-  return { status: 200, headers: { ...headers, 'x-amz-executed-version': '$LATEST' }, body: JSON.stringify(answer) }
+  const called = { ...headers, 'x-amz-executed-version': '$LATEST' }
+  try {
+    const answer = await functions(decodeURIComponent(name).split(':').at(-1) ?? '', JSON.parse(body.toString()))
+    return { status: 200, headers: called, body: JSON.stringify(answer) }
+  } catch (error) {
+    // As Lambda says that a function threw.
+    const thrown = { ...called, 'x-amz-function-error': 'Unhandled' }
+    return { status: 200, headers: thrown, body: functionError(error).cause_text }
+  }
 }
 
 async function passedOn(port: number, request: IncomingMessage, body: Buffer): Promise<Answer> {

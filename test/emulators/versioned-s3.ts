@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { passOn } from './locked-bucket.ts'
 import { type S3Emulator, s3At } from './s3.ts'
 
 interface Version {
@@ -19,11 +20,12 @@ export interface VersionedS3 extends S3Emulator {
   readonly asked: string[]
 }
 
-export async function startVersionedS3(bucket = 'sluice-test'): Promise<VersionedS3> {
+/** `behind`: an S3 that holds every other bucket. */
+export async function startVersionedS3(bucket = 'sluice-test', behind?: string): Promise<VersionedS3> {
   const versions: Version[] = []
   const asked: string[] = []
   const server = createServer((request, response) => {
-    void serve(request, response, bucket, versions, asked).catch(() => response.destroy())
+    void serve(request, response, { bucket, behind, versions, asked }).catch(() => response.destroy())
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -39,15 +41,22 @@ export async function startVersionedS3(bucket = 'sluice-test'): Promise<Versione
   return { ...s3, asked, bodies }
 }
 
+interface Serving {
+  readonly bucket: string
+  readonly behind: string | undefined
+  readonly versions: Version[]
+  readonly asked: string[]
+}
+
 async function serve(
   request: IncomingMessage,
   response: ServerResponse,
-  bucket: string,
-  versions: Version[],
-  asked: string[],
+  { bucket, behind, versions, asked }: Serving,
 ): Promise<void> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
+  const isOther = !/^\/([^/?]*)/.exec(request.url ?? '')?.[1]?.startsWith(bucket)
+  if (behind !== undefined && isOther) return passOn(behind, request, Buffer.concat(chunks), response)
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://s3')
   const key = decodeURIComponent(pathname.slice(bucket.length + 2))
   const method = request.method ?? 'GET'
@@ -84,26 +93,34 @@ interface Answer {
   readonly body?: string | Buffer
 }
 
-function answer({ method, key, versions, sent, named, listed, sum }: Asked): Answer {
+function answer(asked: Asked): Answer {
+  const { method, versions, listed } = asked
   if (listed !== undefined) return listing(versions, listed)
-  const newest = versions.findLast((version) => version.key === key)
-  if (method === 'PUT') {
-    if (sum !== undefined && sum !== createHash('sha256').update(sent).digest('base64'))
-      return refusal(400, 'BadDigest')
-    versions.push({ key, id: randomUUID(), at: new Date(), body: sent })
-    return {}
-  }
-  if (method === 'DELETE') {
-    const at = versions.findIndex((version) => version.key === key && version.id === named)
-    if (named === undefined) versions.push({ key, id: randomUUID(), at: new Date() })
-    else if (at >= 0) versions.splice(at, 1)
-    return { status: 204 }
-  }
-  if (newest?.body === undefined) return refusal(404, 'NoSuchKey')
-  return {
-    headers: { 'last-modified': newest.at.toUTCString(), 'content-length': String(newest.body.length) },
-    body: newest.body,
-  }
+  if (method === 'PUT') return put(asked)
+  return method === 'DELETE' ? remove(asked) : get(asked)
+}
+
+function put({ key, versions, sent, sum }: Asked): Answer {
+  if (sum !== undefined && sum !== createHash('sha256').update(sent).digest('base64')) return refusal(400, 'BadDigest')
+  const id = randomUUID()
+  versions.push({ key, id, at: new Date(), body: sent })
+  return { headers: { 'x-amz-version-id': id } }
+}
+
+/** Of a version the version; without one, a mark of deletion is put on top. */
+function remove({ key, versions, named }: Asked): Answer {
+  const at = versions.findIndex((version) => version.key === key && version.id === named)
+  if (named === undefined) versions.push({ key, id: randomUUID(), at: new Date() })
+  else if (at >= 0) versions.splice(at, 1)
+  return { status: 204 }
+}
+
+/** The version that is named, else the newest. */
+function get({ key, versions, named }: Asked): Answer {
+  const wanted = versions.findLast((version) => version.key === key && (named === undefined || version.id === named))
+  if (wanted?.body === undefined) return refusal(404, named === undefined ? 'NoSuchKey' : 'NoSuchVersion')
+  const { at, body } = wanted
+  return { headers: { 'last-modified': at.toUTCString(), 'content-length': String(body.length) }, body }
 }
 
 /** The newest of a name first. */

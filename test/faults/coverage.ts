@@ -27,6 +27,10 @@ const NOT_SIMULATED = new Set([
   ...['open-step', 'open-wait'].flatMap((name) => ['http', 'providers', 'shell'].map((port) => `${name}/${port}`)),
   // A wait takes no slot: only a gate in front of it that asks a provider would wait for one.
   'open-wait/waker',
+  // What only looks at runs, and names of searches, move no run.
+  ...['count-runs', 'list-views', 'put-view', 'delete-view', 'list-bulks', 'get-bulk'].map((name) => `${name}/runs`),
+  // Retries in bulk are of a small document, by a person.
+  ...['tokens', 'mcp', 'providers', 'steps'].map((port) => `run-bulk/${port}`),
   // Who starts and waits for the end looks as a stream does.
   'start-run/waker',
   ...['open-child/steps', 'open-step/tokens'],

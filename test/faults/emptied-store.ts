@@ -16,12 +16,20 @@ import type { TriggerStore } from '../../shared/triggers/trigger-store.ts'
 /** Where the simulated place is reached. */
 export const SIMULATED_ADDRESS = 'https://simulated.example'
 
+/** A row of a table, or an item: where it is, and all it says. */
+export interface StoredText {
+  readonly of: string
+  readonly text: string
+}
+
 interface Emptied {
   readonly store: RunStore
   readonly tokens: Tokens
   readonly waits: WaitStore
   readonly spending: SpendingLedgers
   readonly triggers: TriggerStore
+  /** Every row there is. */
+  texts(): readonly StoredText[]
   close(): void
 }
 
@@ -51,12 +59,28 @@ export function openEmptied(now: () => number): Emptied {
     waits: { ...made.waits },
     spending: { ...made.spending },
     triggers: { ...made.triggers },
+    texts: () => rowsOf(made),
     close() {
       removeLeases(made.db, made.tables.map((table) => `DELETE FROM ${table}`).join(';'))
       forgetRuns(made.db)
       left.push(made)
     },
   }
+}
+
+function rowsOf({ db, tables }: Made): readonly StoredText[] {
+  return tables.flatMap((of) => {
+    const rows = db.prepare(`SELECT * FROM ${of}`).all()
+    return rows.map((row) => ({ of, text: textOf(row) }))
+  })
+}
+
+/** As JSON; bytes as letters. */
+export function textOf(value: unknown): string {
+  return JSON.stringify(value, (_, one) => {
+    if (typeof one === 'bigint') return String(one)
+    return one instanceof Uint8Array ? Buffer.from(one).toString('latin1') : one
+  })
 }
 
 function make(): Made {

@@ -1,7 +1,9 @@
+import type { Drops } from '../../shared/triggers/drops.ts'
 import { nextTimes } from '../../shared/triggers/schedule.ts'
 import {
   type Hmac,
   idOfMessage,
+  idOfObject,
   idOfRunEnd,
   idOfTime,
   runIdOfFiring,
@@ -41,7 +43,7 @@ export const TICKER = {
   ],
 }
 
-/** The document whose runs start when those of the other end, and by messages at a pace. */
+/** The document whose runs start when those of the other end, by messages at a pace, and by what is dropped. */
 export const FOLLOWER = {
   name: 'follower',
   inputs: { note: { type: 'string' } },
@@ -58,6 +60,7 @@ export const FOLLOWER = {
       rate: { limit: 1, per: '2m' },
       inputs: { note: 'burst' },
     },
+    { name: 'dropped', object: { prefix: 'inbox/', suffix: '.csv', map: { note: 'object.key' } } },
   ],
 }
 
@@ -65,11 +68,17 @@ const SECRET = 'a secret of the simulation'
 export const HOOK_KEYS = { read: async () => [SECRET] }
 const HMAC: Pick<Hmac, 'algorithm' | 'encoding' | 'prefix'> = { algorithm: 'sha256', encoding: 'hex', prefix: '' }
 
+/** Each version has a body of its own. */
+export const DROPS: Drops = {
+  read: async ({ key, version }) => ({ is: 'there', body: Buffer.from(`${key} ${version}`) }),
+}
+
 const KEY = { tenant: 'main', document: TICKER.name }
 const TICKS: TriggerKey = { ...KEY, trigger: 'ticks' }
 const HOOK: TriggerKey = { ...KEY, trigger: 'hook' }
 const AFTER: TriggerKey = { tenant: 'main', document: FOLLOWER.name, trigger: 'after' }
 const BURST: TriggerKey = { ...AFTER, trigger: 'burst' }
+const DROPPED: TriggerKey = { ...AFTER, trigger: 'dropped' }
 const RATE_MS = 120_000
 const AT_MOST_MS = 90_000
 /** The last time of the schedule has come, and a look was due since. */
@@ -118,9 +127,10 @@ export function startFirings(system: System, seed: number): Firings {
   for (let n = 0; n < BURSTS; n += 1) {
     scheduler.after(1_000 + upTo(random, 240_000), () => void post(system, BURST, n, new Set()))
   }
+  const dropping = startDrops(system, seed, () => over)
   return {
     async areOver() {
-      if (scheduler.now() < start + OVER_MS) return false
+      if (scheduler.now() < start + OVER_MS || dropping.left() > 0) return false
       // What is held stays owed until somebody releases it.
       return (await triggers.owed('main', 100)).length === 0 || (await raw.startHold('main')) !== undefined
     },
@@ -142,6 +152,7 @@ export function startFirings(system: System, seed: number): Firings {
       await checkInTurn(system, ids)
       await checkEnds(system, held)
       await checkPace(system)
+      await checkDrops(system, dropping.taken, held)
     },
     stop() {
       over = true
@@ -152,6 +163,54 @@ export function startFirings(system: System, seed: number): Firings {
 /** Different messages there are. */
 const MESSAGES = 3
 const BURSTS = 6
+
+const DROPPED_OBJECTS = [
+  ['inbox/a.csv', 'v1'],
+  ['inbox/a.csv', 'v2'],
+  ['inbox/b.csv', 'v1'],
+  ['elsewhere/c.csv', 'v1'],
+] as const
+const AGAIN_MS = 45_000
+
+/** Objects that come at any time and in any order; EventBridge tells of each until it is taken, and now and then once more. */
+function startDrops({ sim, functions }: System, seed: number, isOver: () => boolean) {
+  const { scheduler } = sim
+  const random = randomFrom(seed * 127)
+  const taken = new Map<string, readonly [key: string, version: string]>()
+  let left = 0
+  const tell = async (key: string, version: string, at: string): Promise<void> => {
+    const event = { time: at, detail: { object: { key, 'version-id': version } } }
+    const call = { from: 'event' as const, who: `take-object(${key} ${version})` }
+    const answer = await functions.invoke('take-object', event, call).catch(() => undefined)
+    if (answer !== undefined) {
+      left -= 1
+      if (key.startsWith('inbox/')) taken.set(`${key} ${version}`, [key, version])
+    } else if (!isOver()) scheduler.after(AGAIN_MS, () => void tell(key, version, at))
+  }
+  for (const [key, version] of DROPPED_OBJECTS) {
+    const ms = 1_000 + upTo(random, 240_000)
+    const times = chance(random, 0.3) ? 2 : 1
+    const at = new Date(scheduler.now() + ms).toISOString()
+    left += times
+    for (let i = 0; i < times; i += 1) scheduler.after(ms + i * upTo(random, 20_000), () => void tell(key, version, at))
+  }
+  return { left: () => left, taken: taken as ReadonlyMap<string, readonly [string, string]> }
+}
+
+/** Each version of each key that was taken has started one run, or owes it. */
+async function checkDrops(
+  system: System,
+  taken: ReadonlyMap<string, readonly [key: string, version: string]>,
+  held: ReadonlySet<string>,
+): Promise<void> {
+  const { raw, sim } = system
+  for (const [key, version] of taken.values()) {
+    const run_id = runIdOfFiring(DROPPED, idOfObject({ key, version }))
+    if (!held.has(run_id) && (await raw.head({ tenant: 'main', run_id }, [])) === undefined)
+      sim.violate('firing', `${key} ${version} was taken, and its run ${run_id} is not there`)
+  }
+  await checkOnce(system, 'trigger:dropped', DROPPED_OBJECTS.length - 1, taken.size - held.size)
+}
 
 async function post({ sim, functions }: System, to: TriggerKey, n: number, taken: Set<string>): Promise<void> {
   const body = JSON.stringify({ n })

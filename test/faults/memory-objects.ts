@@ -11,6 +11,8 @@ import { sha256 } from '../../shared/text/hash.ts'
 export interface MemoryObjects extends ObjectStore {
   putAt(tenant: string, ref: string): number | undefined
   readonly keys: () => readonly string[]
+  /** The bytes under a key of those. */
+  body(key: string): Uint8Array
 }
 
 export function createMemoryObjects(now: () => number): MemoryObjects {
@@ -39,5 +41,6 @@ export function createMemoryObjects(now: () => number): MemoryObjects {
     },
     putAt: (tenant, ref) => bodies.get(keyOf(tenant, ref))?.at,
     keys: () => [...bodies.keys()],
+    body: (key) => bodies.get(key)?.body ?? new Uint8Array(),
   }
 }

@@ -8,9 +8,9 @@ import type { RunKey, RunStore } from '../../shared/runs/run-store.ts'
 import type { WaitStore } from '../../shared/runs/wait-store.ts'
 import type { SpendingLedgers } from '../../shared/spending/ledger.ts'
 import type { TriggerStore } from '../../shared/triggers/trigger-store.ts'
-import { openEmptied, SIMULATED_ADDRESS } from './emptied-store.ts'
+import { openEmptied, SIMULATED_ADDRESS, type StoredText, textOf } from './emptied-store.ts'
 import { createStaleReads, faultyClient } from './faulty-client.ts'
-import { createItemStore } from './item-store/create-item-store.ts'
+import { createItemStore, type ItemStore } from './item-store/create-item-store.ts'
 import type { Mutant } from './mutant.ts'
 import type { SharedPorts } from './sandbox.ts'
 import type { Sim } from './sim.ts'
@@ -20,7 +20,7 @@ import type { Wire, WireTable } from './wire/open-wire.ts'
 export type Part = 'head' | 'projections' | 'leases'
 
 const WRITES =
-  /^(create|append|put|settle|move|renew|wait|signal|take|extend|drop|enqueue|dequeue|release|hold|count|link)/
+  /^(create|append|put|settle|move|renew|wait|signal|take|extend|drop|enqueue|dequeue|release|hold|count|link|erase)/
 
 /** What the SQLite store's writes may change, where it is not HEAD alone. */
 const PARTS: Readonly<Partial<Record<keyof RunStore, readonly Part[]>>> = {
@@ -42,6 +42,8 @@ export type Opened = Pick<
     readonly rawWaits: WaitStore
     readonly rawSpending: SpendingLedgers
     readonly rawTriggers: TriggerStore
+    /** All that is stored; of a table in another process nothing. */
+    texts(): readonly StoredText[]
     close(): void
   }
 
@@ -49,7 +51,7 @@ export type Opened = Pick<
 export type Note = (part: Part, run_id: string) => void
 
 export function openSqlite(sim: Sim, mutant: Mutant | undefined, note: Note): Opened {
-  const { store: raw, tokens, waits, spending, triggers, close } = openEmptied(() => sim.scheduler.now())
+  const { store: raw, tokens, waits, spending, triggers, texts, close } = openEmptied(() => sim.scheduler.now())
   const seen = Object.fromEntries(
     Object.entries(raw).map(([name, work]) => {
       const parts = PARTS[name as keyof RunStore] ?? ['head']
@@ -73,6 +75,7 @@ export function openSqlite(sim: Sim, mutant: Mutant | undefined, note: Note): Op
     rawWaits: waits,
     rawSpending: spending,
     rawTriggers: triggers,
+    texts,
     close,
   }
 }
@@ -90,7 +93,7 @@ function noting(work: (...args: never[]) => unknown, parts: readonly Part[], not
 
 /** The real adapter: over items in memory, or over the wire. */
 export function openTable(sim: Sim, mutant: Mutant | undefined, written: Note, wire: Wire | undefined): Opened {
-  const items = wire?.createTable() ?? tableInMemory()
+  const items = wire === undefined ? tableInMemory() : { ...wire.createTable(), items: () => [] }
   const stale = createStaleReads(() => sim.scheduler.now())
   // Pools here are small: a pool of two is two shards.
   const leases_an_item = 1
@@ -121,9 +124,10 @@ export function openTable(sim: Sim, mutant: Mutant | undefined, written: Note, w
   const openTriggers = (clock: Parameters<typeof on>[0]) => triggersOn(on(clock))
   const rawTriggers = triggersOn(looking)
   const opened = { openRuns, openTokens, openWaits, openSpending, openTriggers }
-  return { ...opened, storeTakesTurns: true, raw, rawWaits, rawSpending, rawTriggers, close: items.drop }
+  const texts = () => items.items().map((item) => ({ of: item.sk?.S ?? '', text: textOf(item) }))
+  return { ...opened, storeTakesTurns: true, raw, rawWaits, rawSpending, rawTriggers, texts, close: items.drop }
 }
 
-function tableInMemory(): WireTable {
+function tableInMemory(): WireTable & Pick<ItemStore, 'items'> {
   return { ...createItemStore(), name: 'runs', drop: () => undefined }
 }

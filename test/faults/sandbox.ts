@@ -49,6 +49,7 @@ const KINDS: Readonly<Record<string, PointKinds>> = {
   spending: RISKY,
   triggers: RISKY,
   hookKeys: CALMLY,
+  drops: RISKY,
   objects: RISKY,
   uploads: RISKY,
   graph: RISKY,
@@ -138,6 +139,7 @@ const PORTS = [
   'spending',
   'triggers',
   'hookKeys',
+  'drops',
   'steps',
   'mcp',
 ] as const

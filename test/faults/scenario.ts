@@ -3,6 +3,8 @@ import { chance, upTo } from '../integration/random-runs.ts'
 import { type Act, planActs } from './acts.ts'
 import { planAgentActs } from './agents/plan-agent-acts.ts'
 import type { ServerRates } from './agents/simulated-server.ts'
+import { hasBulk } from './do-in-bulk.ts'
+import { hasErasures } from './erase-runs.ts'
 import type { FaultRates, Outage } from './fault-plan.ts'
 import { hasTriggers } from './fire-triggers.ts'
 import { planEntries } from './plan-entries.ts'
@@ -44,6 +46,10 @@ export interface Scenario {
   readonly triggers: boolean
   /** Whether runs of a document take turns. */
   readonly turns: boolean
+  /** Whether people erase and hold runs. */
+  readonly erasures: boolean
+  /** Whether one thing is done to many runs at once. */
+  readonly bulk: boolean
   /** Settings of the simulated providers: how many calls of one may be under way. */
   readonly providers: Readonly<Record<string, object>>
   /** What calls use is counted by a cap that none of them meets. */
@@ -120,6 +126,8 @@ export function planScenario(seed: number, start: number, wanted?: Profile, with
     webhooks,
     triggers: hasTriggers(seed, isSkewed),
     turns: hasTurns(seed),
+    erasures: hasErasures(seed),
+    bulk: hasBulk(seed),
     providers: planProviders(randomFrom(seed * 19)),
     meaning: chance(randomFrom(seed * 43), 0.5),
     spending: chance(randomFrom(seed * 107), 0.4),

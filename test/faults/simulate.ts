@@ -2,6 +2,8 @@ import { sha256 } from '../../shared/text/hash.ts'
 import { isAtRest } from './at-rest.ts'
 import { checkSystem, type Logs, readLogs } from './check-system.ts'
 import { deliverAgain } from './deliver-again.ts'
+import { startBulk } from './do-in-bulk.ts'
+import { startErasures } from './erase-runs.ts'
 import { createFaultPlan, type InjectedFault } from './fault-plan.ts'
 import { startFirings } from './fire-triggers.ts'
 import type { Mutant } from './mutant.ts'
@@ -76,7 +78,9 @@ async function untilRest(system: System, scenario: Scenario): Promise<Logs> {
   people.schedule()
   const clock = startSweeps(system)
   const firings = scenario.triggers ? startFirings(system, sim.seed) : undefined
+  const bulk = scenario.bulk ? startBulk(system, sim.seed) : undefined
   const turns = scenario.turns ? startTurns(system, sim.seed) : undefined
+  const erasures = scenario.erasures ? startErasures(system, sim.seed) : undefined
   let calm = false
   scheduler.after(scenario.calm_at, () => {
     calm = true
@@ -88,7 +92,8 @@ async function untilRest(system: System, scenario: Scenario): Promise<Logs> {
     await turns?.watch()
     if (sim.violations.length > 0) return true
     if (!clock.ticked() || !calm) return false
-    const isOver = (await firings?.areOver()) !== false && (await turns?.areOver()) !== false
+    const others = [await firings?.areOver(), await turns?.areOver(), await erasures?.areOver(), await bulk?.areOver()]
+    const isOver = !others.includes(false)
     const rests = (await isAtRest(system, people, scenario.skew_ms)) && isOver
     return rests || scheduler.now() > START + MOST_VIRTUAL_MS
   }, MOST_STEPS)
@@ -102,7 +107,9 @@ async function untilRest(system: System, scenario: Scenario): Promise<Logs> {
   if (sim.violations.length > 0) return readLogs(system)
   const checking = checkSystem(system, scenario, people)
     .then((logs) => firings?.check().then(() => logs) ?? logs)
+    .then((logs) => bulk?.check().then(() => logs) ?? logs)
     .then((logs) => deliverAgain(system, logs))
+    .then((logs) => erasures?.check().then(() => logs) ?? logs)
   let over = false
   const end = () => {
     over = true

@@ -18,7 +18,8 @@ import type { Outbox } from '../../shared/world.ts'
 import { watchAgents } from './agents/agent-watch.ts'
 import { ACTOR } from './agents/plan-agents.ts'
 import { createSimulatedServer, SERVER_SETTINGS } from './agents/simulated-server.ts'
-import { FOLLOWER, HOOK_KEYS, TICKER } from './fire-triggers.ts'
+import type { StoredText } from './emptied-store.ts'
+import { DROPS, FOLLOWER, HOOK_KEYS, TICKER } from './fire-triggers.ts'
 import { createFunctions, type Functions } from './functions.ts'
 import type { Invocation } from './invocation.ts'
 import { createMeaning } from './meaning.ts'
@@ -72,6 +73,8 @@ export interface System {
   readonly lookers: Set<(change: HeadChange) => void>
   /** Runs of which that part was written since this was asked last; '' for what belongs to no run. */
   written(part: Part): readonly string[]
+  /** Everything that is stored now, but objects. */
+  texts(): readonly StoredText[]
   close(): void
 }
 
@@ -89,9 +92,11 @@ interface SystemParts {
   readonly mutant: Mutant | undefined
   /** The table of the dynamodb store lies there, else in memory. */
   readonly wire: Wire | undefined
+  /** Deployed besides. */
+  readonly documents?: readonly { readonly name: string }[]
 }
 
-export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts): System {
+export function openSystem({ sim, scenario, store, mutant, wire, documents: more = [] }: SystemParts): System {
   const written = { head: new Set<string>(), projections: new Set<string>(), leases: new Set<string>() }
   const runs = new Map<string, RunKey>()
   const heads = new Map<string, Head>()
@@ -121,7 +126,7 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
   })
   const { holderGone } = machine
   const { answer, asked } = watchAnswers({ sim, raw: opened.raw, runs, heads }, machine.answer)
-  const documents = scenario.triggers ? [...DOCUMENTS, TICKER, FOLLOWER] : DOCUMENTS
+  const documents = [...DOCUMENTS, ...(scenario.triggers ? [TICKER, FOLLOWER] : []), ...more]
   const shared: SharedPorts = {
     ...opened,
     ...gatePorts,
@@ -130,6 +135,7 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
     buses: simulated.buses,
     services: openServices({}, async () => undefined),
     hookKeys: HOOK_KEYS,
+    drops: DROPS,
     mcp: createSimulatedServer({ sim, rates: scenario.server, changes_at: scenario.tool_changes_at, watch }),
     modules: NO_MODULES,
     steps: createSimulatedSteps({
@@ -219,6 +225,7 @@ export function openSystem({ sim, scenario, store, mutant, wire }: SystemParts):
     heads,
     lookers: new Set(),
     written: taken,
+    texts: opened.texts,
     close() {
       memory.close()
       opened.close()
@@ -350,6 +357,7 @@ function outboxOf(sim: Sim, store: StoreKind, functions: () => Functions): Outbo
     async busWork(work) {
       sendEvent(sim, functions(), 'send-bus-events', work, `${work.endpoint} ${work.run.run_id}`)
     },
+    runBulk: async ({ tenant, bulk_id }) => sendEvent(sim, functions(), 'run-bulk', { tenant, bulk_id }, bulk_id),
     keepOrErase: async ({ tenant, run_id }) => sendEvent(sim, functions(), 'keep-or-erase', { tenant, run_id }, run_id),
     async fireTriggers(ended) {
       const payload = ended === undefined ? {} : { ended }

@@ -27,7 +27,9 @@ async function watchHead({ raw, sim, heads, lookers }: System, key: RunKey): Pro
   const was = heads.get(run_id)
   const head = await raw.head(key)
   if (head === undefined) {
-    if (was !== undefined) sim.violate(6, `${run_id} has no HEAD any more`)
+    heads.delete(run_id)
+    const isErased = was !== undefined && (await raw.mark(key))?.erasure !== undefined
+    if (was !== undefined && !isErased) sim.violate(6, `${run_id} has no HEAD any more`)
     return undefined
   }
   heads.set(run_id, head)

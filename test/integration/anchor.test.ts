@@ -121,6 +121,8 @@ describe('an ended run', () => {
     const id = await place.start(DAG)
     await place.ended(id)
     await expect.poll(() => owed(place, id)).toEqual(['anchor'])
+    // Whoever is answered knows that it is in the file.
+    await place.call('get-run', id)
     await place.kill()
     expect(await owed(place, id)).toEqual(['anchor'])
     withBucket(place, bucket)

@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createDocuments } from '../../infra/local/documents.ts'
 
 let dir: string
@@ -43,6 +43,27 @@ describe('createDocuments()', () => {
     expect(await documents.read('later', 'deployed')).toBe('later')
     rmSync(join(dir, 'mine', 'later.yaml'))
     expect(await documents.read('later', 'deployed')).toBeUndefined()
+  })
+
+  it('reads a file again that was edited, however old it was and as long as the text may be', async () => {
+    const file = join(dir, 'mine', 'kept.yaml')
+    writeFileSync(file, 'first')
+    utimesSync(file, 1_000_000, 1_000_000)
+    const documents = open()
+    const later = vi.spyOn(performance, 'now')
+    for (const [i, text] of ['first', 'other', 'third'].entries()) {
+      writeFileSync(file, text)
+      // What was read long after it was written is not read again: the times tell whether it is the same.
+      for (const seconds of [0, 3, 6]) {
+        later.mockReturnValue((100 * i + seconds) * 1_000)
+        expect(await documents.read('kept', 'deployed')).toBe(text)
+      }
+      utimesSync(file, 1_000_000 + i, 1_000_000 + i)
+      expect(await documents.read('kept', 'deployed')).toBe(text)
+    }
+    later.mockRestore()
+    rmSync(file)
+    expect(documents.names()).toEqual(['brief', 'plan'])
   })
 
   it.each(['../secret', '..', '', 'notes', 'notes.txt', '/etc/passwd', 'brief.yaml'])(

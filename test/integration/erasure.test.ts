@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
+import { findFirings } from '../../functions/erasure/collect-run.ts'
 import type { Provider } from '../../shared/providers/provider.ts'
+import { subjectDigest } from '../../shared/runs/subject.ts'
 import { child, childOf, deployDocument } from './child-place.ts'
 import { openTestPlace, type TestPlace } from './test-place.ts'
 
@@ -113,7 +115,14 @@ test('nothing of an erased run is found in any file of the data folder, and its 
   })
   expect(record?.bodies?.kept).toBeGreaterThan(0)
   expect(filesWith(at, `${SECRET} input`)).toEqual([])
-  expect(filesWith(at, run).filter((file) => file.includes('buses'))).toEqual([])
+  // The word that it was erased is all that buses have of it.
+  const told = filesWith(at, run).filter((file) => file.includes('buses'))
+  const lines = told.flatMap((file) =>
+    readFileSync(file, 'utf8')
+      .split('\n')
+      .filter((line) => line.includes(run)),
+  )
+  expect(lines.filter((line) => !line.includes('run:erased'))).toEqual([])
   // The other run has the same document and the same answer: they are its own.
   expect(JSON.stringify((await at.call('get-outputs', other)).json)).not.toContain('object_missing')
   expect((await at.call('verify-run', other)).json).toMatchObject({ ok: true })
@@ -182,4 +191,66 @@ test('an erasure that the place did not survive goes on in the next one', async 
   await at.kill({ providers: { speaker } })
   await erase(at, run)
   expect(filesWith(at, SECRET)).toEqual([])
+})
+
+test('the runs of a subject are found and erased by it, whoever named it; a document that names one has no run of nobody', async () => {
+  at = await openTestPlace({ providers: { speaker } })
+  const inputs = { customer: { type: 'json', required: false }, topic: 'string' }
+  const blocks = [{ ...DOCUMENT.blocks[0], agent: { provider: 'speaker', model: 'm', prompt: 'Say {{inputs.topic}}' } }]
+  const dag = { name: 'of-customer', subject: 'inputs.customer.id', inputs, blocks }
+  const person = `${SECRET} customer`
+  const own = await at.start(dag, { inputs: { topic: 'a', customer: { id: person } } })
+  const plain = { ...dag, subject: undefined }
+  const told = await at.start(plain, { inputs: { topic: 'b' }, subject: [person, 'somebody else'] })
+  const other = await at.start(dag, { inputs: { topic: 'c', customer: { id: 4711 } } })
+  await expect(at.start(dag, { inputs: { topic: 'd' } })).rejects.toThrow('subject_missing')
+  for (const run of [own, told, other]) await at.ended(run)
+  const again: { readonly json: { readonly run_id?: string } } = await at.call('retry-run', told, {})
+  const retried = String(again.json.run_id)
+  await at.ended(retried)
+  expect(await found(at, `subject:"${person}"`)).toEqual([retried, told, own])
+  expect(await found(at, 'subject:4711')).toEqual([other])
+  expect(await found(at, `-subject:"${person}" dag:of-customer`)).toEqual([other])
+  for (const run of [own, told, retried]) await erase(at, run)
+  expect(await found(at, `subject:"${person}"`)).toEqual([])
+  // What the model says is in the other run too.
+  expect(filesWith(at, person)).toEqual([])
+  expect(filesWith(at, subjectDigest(person))).toEqual([])
+  expect(filesWith(at, subjectDigest('4711'))).not.toEqual([])
+})
+
+test('a run that goes on is erased as soon as it has ended, if that is asked for', async () => {
+  at = await openTestPlace({ providers: { speaker } })
+  const going = await at.start(DOCUMENT, { inputs: { topic: said('topic') } })
+  await at.until(going, ({ type }) => type === 'approval:requested')
+  const asked = await at.call('erase-run', going, { reason: 'They asked for it', when_ended: true })
+  expect([asked.status, asked.json]).toMatchObject([202, { erasure: { step: 'asked', when_ended: true } }])
+  expect((await at.call('get-run', going)).status).toBe(200)
+  expect((await at.call('hold-run', going, { reason: 'Too late' })).status).toBe(410)
+  await at.call('stop-run', going, {})
+  await expect.poll(async () => (await erasure(at, going))?.step, { timeout: 100_000 }).toBe('erased')
+  expect(filesWith(at, SECRET)).toEqual([])
+})
+
+test('firings that were joined with the one that started a run lose their inputs with it', async () => {
+  at = await openTestPlace({ providers: { speaker } })
+  const { world } = at.place
+  const run = await tell(at, 'input')
+  const meta = await world.runs.meta({ tenant: 'main', run_id: run })
+  const key = { tenant: 'main', document: meta?.dag_name ?? '', trigger: 'hook' }
+  const keep = async (id: string, reason?: { readonly code: string; readonly message: string }) => {
+    const values = await world.objects.put('main', Buffer.from(JSON.stringify({ topic: said(`firing ${id}`) })))
+    const times = { at: meta?.created_at ?? '', kept_at: meta?.created_at ?? '', next_at: meta?.created_at ?? '' }
+    const run_id = `run_${id.padStart(26, '0')}`
+    const ended = { state: 'skipped' as const, ended_at: times.at, ...(reason && { reason }) }
+    await world.triggers.keepFiring({ ...key, id, kind: 'webhook', ...times, values, tries: 0, run_id, ...ended })
+    return { topic: id, ...values }
+  }
+  const message = `Firing 2 stands for it: its run is ${run} (debounce).`
+  const joined = await keep('1', { code: 'trigger_joined', message })
+  const another = await keep('3', { code: 'trigger_rate', message: 'one too many' })
+  const found = await findFirings(world, { ...meta, starter: 'trigger:hook' } as never)
+  expect(found.map(({ id }) => id)).toEqual(['1'])
+  const has = ({ sha256 }: { readonly sha256: string }) => found.some(({ values }) => values?.sha256 === sha256)
+  expect([has(joined), has(another)]).toEqual([true, false])
 })

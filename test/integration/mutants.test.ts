@@ -6,6 +6,7 @@ import { runStoreOn } from '../../functions/aws/run-store/run-store.ts'
 import { openDatabase } from '../../infra/local/database.ts'
 import { openSpending } from '../../infra/local/spending.ts'
 import { Fault } from '../../shared/errors.ts'
+import type { Bulk } from '../../shared/runs/bulk.ts'
 import { peopleOf, personOf } from '../../shared/runs/people.ts'
 import type { RunStore } from '../../shared/runs/run-store.ts'
 import { SettingsSchema } from '../../shared/settings/settings.ts'
@@ -16,6 +17,7 @@ import type { Mutant } from '../faults/mutant.ts'
 import { MUTANTS } from '../faults/mutants/registry.ts'
 import { operationOf, type Send, sending } from '../faults/mutants/rewriting.ts'
 import { AGENT_PROMISES } from './agent-mutants.ts'
+import { ERASURE_PROMISES } from './erasure-mutants.ts'
 import { TRIGGER_PROMISES } from './trigger-mutants.ts'
 import { TURN_PROMISES } from './turn-mutants.ts'
 
@@ -32,6 +34,7 @@ const run = keyOf(newRun(1).meta)
 /** What each mutant breaks, on its own: true as long as nothing is broken. */
 const PROMISES: Readonly<Record<string, (place: Place) => Promise<boolean>>> = {
   ...AGENT_PROMISES,
+  ...ERASURE_PROMISES,
   ...TRIGGER_PROMISES,
   ...TURN_PROMISES,
   async 'no-lane-guard'({ store }) {
@@ -208,6 +211,22 @@ const PROMISES: Readonly<Record<string, (place: Place) => Promise<boolean>>> = {
     await runs.append(step(run, '0', at(1, 10), { stored_bytes: 7 }))
     return (await store.head(run, []))?.stored_bytes === 7
   },
+  async 'bulk-done-twice'({ store, mutant }) {
+    const world = worldOf({ runs: store }, mutant, 'run-bulk')
+    await store.putNote(run, { id: 'note_000ab', at: time(1), by: 'user:ana' })
+    return (await world.runs.notes(run))[0]?.id === 'note_000ab'
+  },
+  async 'bulk-run-skipped'({ store, mutant }) {
+    const world = worldOf({ runs: store, clock: { now: () => 0 } as never }, mutant, 'run-bulk')
+    await store.putBulk(BULK, [run.run_id])
+    await world.runs.bulkRuns(BULK, 0, 10)
+    return (await store.bulk(BULK))?.next === 0
+  },
+  async 'bulk-searches-again'({ store, mutant }) {
+    const world = worldOf({ runs: store }, mutant, 'run-bulk')
+    await store.putBulk(BULK, [run.run_id])
+    return (await world.runs.bulkRuns(BULK, 0, 10)).length === 1
+  },
   async 'spending-uncounted'({ mutant }) {
     const db = openDatabase(':memory:')
     const { spending } = worldOf({ spending: openSpending(db, { now: () => 0 }) }, mutant, 'run-block')
@@ -279,6 +298,21 @@ const CALL_ORDER = {
     ...{ v: 1, name: 'aws', hash: 'h', kind: 'native', inputs: {}, beside: {}, config: {}, feedback: [], key: KEY },
     ...{ attempt: 1, timeout_ms: 1, room_bytes: 1 },
   },
+}
+
+const BULK: Bulk = {
+  tenant: run.tenant,
+  bulk_id: `bulk_${'0'.repeat(25)}`,
+  version: 1,
+  action: 'label',
+  q: 'dag:x',
+  by: { kind: 'user', id: 'ana', tenant: run.tenant, scopes: [] },
+  planned_at: '2026-11-22T12:00:00.000Z',
+  count: 1,
+  state: 'running',
+  next: 0,
+  done: 0,
+  refused: 0,
 }
 
 /** Whether it is still told as the first attempt's when its lane is at the second. */

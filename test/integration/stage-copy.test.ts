@@ -211,6 +211,16 @@ describe('a copy of a stage', () => {
     const { refused } = await importStage(targetOf(urlOf(to)), folder, quiet)
     expect(refused).toEqual([expect.objectContaining({ id: plain, code: 'run_erased' })])
     expect((await ask(urlOf(to), run)).status).toBe(410)
+    expect((await ask(urlOf(to), `${run}/erasure`)).json).toMatchObject({
+      erasure: { step: 'bodies', brought_back: 1 },
+    })
+    // What the copy brought is looked at an hour later; here now.
+    const goOn = async () => {
+      await to.place.invoke('keep-or-erase', { tenant: 'main', run_id: plain })
+      return step()
+    }
+    await expect.poll(goOn, { timeout: 60_000, interval: 1_000 }).toBe('erased')
+    expect((await ask(urlOf(to), `${run}/verify`)).json).toMatchObject({ ok: true })
     const copy = newFolder()
     expect(await exportStage(targetOf(urlOf(to)), copy, quiet)).toMatchObject({ runs: 1, left_out: [] })
     expect(readdirSync(join(copy, 'runs'))).toEqual([`${rich}.jsonl`])

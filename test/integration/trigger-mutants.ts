@@ -26,12 +26,13 @@ const FIRING: Firing = {
 async function withTriggers(
   { mutant }: Place,
   holds: (seen: TriggerStore, stored: TriggerStore) => Promise<boolean>,
+  name = 'fire-triggers',
 ): Promise<boolean> {
   const db = openDatabase(':memory:')
   try {
     const stored = openTriggers(db)
     const world = { triggers: stored, ids: { boot: 'boot' } } as unknown as World
-    const { triggers } = mutant?.world?.(world, 'fire-triggers') ?? world
+    const { triggers } = mutant?.world?.(world, name) ?? world
     return await holds(triggers, stored)
   } finally {
     db.close()
@@ -45,6 +46,15 @@ export const TRIGGER_PROMISES: Readonly<Record<string, (place: Place) => Promise
       const [first, again] = [await seen.keepFiring(FIRING), await seen.keepFiring(FIRING)]
       return first.id === again.id
     }),
+  'dropped-twice': (place) =>
+    withTriggers(
+      place,
+      async (seen) => {
+        const [first, again] = [await seen.keepFiring(FIRING), await seen.keepFiring(FIRING)]
+        return first.id === again.id
+      },
+      'take-object',
+    ),
   'firing-lost': (place) =>
     withTriggers(place, async (seen, stored) => {
       await stored.keepFiring(FIRING)

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { FramePosition, Journal } from '../../infra/local/asl/journal.ts'
+import type { ExecutionEnd, FramePosition, Journal, JournalledExecution } from '../../infra/local/asl/journal.ts'
 import { createLocalMachine, type LocalMachine } from '../../infra/local/asl/local-machine.ts'
 import { createSqliteJournal } from '../../infra/local/asl/sqlite-journal.ts'
 import type { CompiledDag } from '../../shared/compile/compile-dag.ts'
@@ -15,8 +15,8 @@ export interface GivenOutcomes {
 
 /** What one execution did, as the interpreter counted it. */
 export interface CountedExecution {
-  transitions: number
-  events: number
+  readonly transitions: number
+  readonly events: number
 }
 
 /** A state that was entered, and what with. */
@@ -28,7 +28,7 @@ export interface EnteredState {
 /** What a machine did, and its end. */
 export interface PlayedMachine {
   readonly executions: readonly CountedExecution[]
-  /** Of all its executions, in the order they were entered. */
+  /** Of all its executions, line by line; the first of a branch or item with no input, which no journal has. */
   readonly entered: readonly EnteredState[]
   /** What its functions were asked. */
   readonly called: readonly string[]
@@ -54,13 +54,13 @@ export interface Payload {
 export async function runHistory(compiled: CompiledDag, outcomes: GivenOutcomes): Promise<readonly CountedExecution[]> {
   const { executions, status } = await playMachine(compiled, outcomes)
   if (status !== 'SUCCEEDED') throw new Error(`the execution ended as ${status}`)
-  return executions
+  return executions.map(({ transitions, events }) => ({ transitions, events }))
 }
 
 /** The same, and which states it entered. */
 export async function playMachine(compiled: CompiledDag, outcomes: GivenOutcomes): Promise<PlayedMachine> {
   const db = new DatabaseSync(':memory:')
-  const counted = countingJournal(createSqliteJournal(db))
+  const recorded = recordJournal(createSqliteJournal(db))
   const machines: Record<string, string> = {}
   const functions = givenFunctions((token) => machine.answer(token, { ok: {} }), outcomes)
   const called: string[] = []
@@ -72,7 +72,7 @@ export async function playMachine(compiled: CompiledDag, outcomes: GivenOutcomes
     },
     clock: { now: () => Date.now(), delay: (ms, signal) => delay(ms, undefined, signal && { signal }) },
     ids: { random: (bytes) => randomBytes(bytes), boot: 'boot' },
-    journal: counted.journal,
+    journal: recorded.journal,
     bind: (text) => text.replaceAll(/\$\{(\w+)\}/g, (_match, name: string) => machines[name] ?? name),
     onEnd: (name, { status }) => {
       if (name === RUN) ended.resolve(status)
@@ -83,42 +83,127 @@ export async function playMachine(compiled: CompiledDag, outcomes: GivenOutcomes
   const status = await ended.promise
   await machine.close()
   db.close()
-  return { executions: counted.executions(), entered: counted.entered, called, status }
+  const executions = recorded.executions()
+  const entered = executions.flatMap(({ lines }) => lines.flatMap((line) => line.entered))
+  return { executions, entered, called, status }
 }
 
-/** A call of a function, without the token it was handed. */
+/** A call of a function, as every interpreter makes it. */
 export function callWords(name: string, payload: Json): string {
-  return `${name} ${JSON.stringify(payload, (key, value) => (key === 'token' ? 'TOKEN' : value))}`
+  return `${name} ${jsonWords(payload)}`
+}
+
+/** JSON without what each interpreter names by itself: the token it hands out, and the execution a part belongs to. */
+export function jsonWords(value: Json): string {
+  return JSON.stringify(value, (key, one) => OWN[key] ?? one)
+}
+
+const OWN: Readonly<Record<string, string>> = {
+  token: 'TOKEN',
+  AWS_STEP_FUNCTIONS_STARTED_BY_EXECUTION_ID: 'EXECUTION',
 }
 
 const RUN = 'run_1'
 /** What every run begins with. */
 export const INPUT = { v: 1, tenant: 'main', run_id: RUN } as const
 
-/** Counts what goes into a journal, and passes it on. */
-function countingJournal(journal: Journal) {
-  const created: { readonly id: number; readonly events: number }[] = []
-  const counts = new Map<number, number>()
-  const entered: EnteredState[] = []
-  const counting: Journal = {
+/** A line of states: an execution's own, a branch or an item. */
+export interface Line {
+  /** The state whose branch or item it is; '' of an execution. */
+  readonly of: string
+  readonly entered: readonly EnteredState[]
+}
+
+/** What an execution did, as it was written down. */
+interface RecordedExecution extends CountedExecution {
+  readonly name: string
+  readonly lines: readonly Line[]
+  readonly end: ExecutionEnd | undefined
+}
+
+interface Recording {
+  readonly execution: JournalledExecution
+  readonly machine: Definition
+  readonly lines: OpenLine[]
+  transitions: number
+  end?: ExecutionEnd
+}
+
+interface OpenLine extends Line {
+  readonly path: string
+  readonly states: Definition
+  readonly entered: EnteredState[]
+  isOver?: true
+}
+
+/** As far as lines need it: where they begin. */
+interface Definition {
+  readonly StartAt: string
+  readonly States: Readonly<
+    Record<string, { readonly Branches?: readonly Definition[]; readonly ItemProcessor?: Definition }>
+  >
+}
+
+/** Writes down what goes into a journal, and passes it on. */
+export function recordJournal(journal: Journal) {
+  const all: Recording[] = []
+  const texts = new Map<string, string>()
+  const ofId = (id: number) => all.find(({ execution }) => execution.id === id)
+  const recorded: Journal = {
     ...journal,
+    define(hash, definition) {
+      texts.set(`local:${hash}`, definition)
+      journal.define(hash, definition)
+    },
     create(draft) {
       const execution = journal.create(draft)
-      created.push(execution)
+      const machine: Definition = JSON.parse(texts.get(execution.machine) ?? '')
+      const entered = [{ state: machine.StartAt, input: execution.input }]
+      all.push({ execution, machine, lines: [{ of: '', path: '', states: machine, entered }], transitions: 0 })
       return execution
     },
     put(slot, place, soon) {
-      const { id } = slot.execution
-      counts.set(id, (counts.get(id) ?? 0) + (entersState(place) ? 1 : 0))
-      if ('state' in place && Object.keys(place).length === 2) entered.push({ state: place.state, input: place.input })
+      const found = ofId(slot.execution.id)
+      if (found !== undefined && entersState(place)) {
+        found.transitions += 1
+        const line = lineAt(found, slot.path)
+        if ('state' in place) line.entered.push({ state: place.state, input: place.input })
+        else line.isOver = true
+      }
       journal.put(slot, place, soon)
+    },
+    end(id, end, soon) {
+      const found = ofId(id)
+      if (found !== undefined) found.end = end
+      journal.end(id, end, soon)
     },
   }
   return {
-    journal: counting,
-    entered,
-    executions: () => created.map(({ id, events }) => ({ transitions: counts.get(id) ?? 0, events })),
+    journal: recorded,
+    executions: (): readonly RecordedExecution[] =>
+      all.map(({ execution: { name, events }, transitions, lines, end }) => ({
+        name,
+        events,
+        transitions,
+        lines,
+        end,
+      })),
   }
+}
+
+/** A line is known with its second state, its end or one of its own branches: what its first was given is in no journal. */
+function lineAt(recording: Recording, path: string): OpenLine {
+  const known = recording.lines.findLast((line) => line.path === path && line.isOver !== true)
+  if (known !== undefined) return known
+  const cut = path.lastIndexOf('/')
+  const parent = lineAt(recording, path.slice(0, cut))
+  const of = parent.entered.at(-1)?.state ?? ''
+  const { Branches, ItemProcessor } = parent.states.States[of] ?? {}
+  const states = Branches?.[Number(path.slice(cut + 1))] ?? ItemProcessor
+  if (states === undefined) throw new Error(`the state "${of}" has no line ${path}`)
+  const line = { of, path, states, entered: [{ state: states.StartAt, input: null }] }
+  recording.lines.push(line)
+  return line
 }
 
 /** A next state is journalled with its input alone; a line's first state is not, but each line has one end. */

@@ -44,13 +44,13 @@ const within =
 const FLOORS: Readonly<Record<string, readonly string[]>> = {
   shared: [
     'errors.ts limits.ts aws-quotas.ts text auth ports services table',
-    'goals dag steps tools graph research providers prompts gates runs search-runs spending agents triggers',
+    'goals dag steps tools graph research providers prompts gates egress runs search-runs spending agents triggers',
     'document catalog.ts compile plan approvals slack telemetry webhooks settings',
     'evals routes.ts api console invariants views world.ts cases',
   ].flatMap((names) => names.split(' ')),
   functions: [
-    'handler.ts http-handler.ts require-run.ts record provider-call.ts provider-lease.ts provider-spending.ts watch-dispatch.ts search isolate providers gates telemetry steps mcp',
-    'research runs triggers goals attempts approvals slack notify graph auth stage api erasure aws',
+    'handler.ts http-handler.ts require-run.ts record provider-call.ts provider-lease.ts provider-spending.ts watch-dispatch.ts search isolate egress providers gates telemetry steps mcp',
+    'research runs triggers goals attempts approvals slack notify graph auth api erasure stage bulk aws',
   ].flatMap((names) => names.split(' ')),
 }
 
@@ -60,7 +60,8 @@ const PLAYS_HERE = 'clients/sdk/testing.ts'
 describe('arrows', () => {
   test.each<[string, readonly string[]]>([
     ['shared/', ['shared/']],
-    ['functions/providers/', ['shared/', 'functions/providers/']],
+    ['functions/egress/', ['shared/', 'functions/egress/']],
+    ['functions/providers/', ['shared/', 'functions/providers/', 'functions/egress/']],
     ['functions/isolate/', ['shared/', 'functions/isolate/']],
     ['functions/search/', ['shared/', 'functions/search/']],
     ['functions/', ['shared/', 'functions/']],
@@ -73,6 +74,7 @@ describe('arrows', () => {
         'shared/',
         'infra/local/',
         'functions/providers/',
+        'functions/egress/',
         'functions/isolate/',
         'functions/search/',
         'functions/slack/client/',

@@ -117,8 +117,9 @@ async function destroy(session: Session, options: DestroyOptions): Promise<void>
     async ({ templates, cdk }) => {
       if (withData) requireOwnData(stage, templates)
       const documents = Object.keys(templates).filter((name) => name.startsWith('SluiceDocuments'))
-      await cdk('destroy', 'SluiceApi', ...documents, 'SluiceMachines', '--force')
+      await cdk('destroy', 'SluiceApi', 'SluiceOperations', ...documents, 'SluiceMachines', '--force')
       if (templates.SluiceAnchors !== undefined) session.say(ANCHORED)
+      if (templates.SluiceDrops !== undefined) session.say(DROPPED)
       if (!withData) return
       const { deleteData, unprotectData } = await import('./delete-data.ts')
       await unprotectData(stage, where)
@@ -142,6 +143,8 @@ const KEPT = 'the API, the machines and all functions go, runs under way end; th
 const ALL = 'everything goes, with every run, approval, artifact and the knowledge graph. Nothing brings it back.'
 const ANCHORED =
   'The anchors stay, with their stack SluiceAnchors: S3 deletes none before its lock is over (docs/deploy.md, "Anchors").'
+const DROPPED =
+  'The bucket people drop things into stays, with its stack SluiceDrops: what lies there is of whoever dropped it (docs/deploy.md).'
 const LEFT =
   "Left over: machines of inline documents (sluice-STAGE-x-..), the access logs' bucket, API Gateway's log role."
 const AGAIN = '`sluice deploy` puts it up again over the same data.'

@@ -215,6 +215,13 @@ const RUN_ENDED = {
   3: 'the run ended partial or blocked.',
   130: 'stopped by Ctrl-C: it says how to go on.',
 }
+const PLANNED =
+  'the newest 20 of the runs and how many there are; then asks, and says how many it was done to, or how far it is after 20 s.'
+const BULK_JSON = 'POST /api/dag/bulk: {bulk, first} with --plan; else {bulk} as it is then.'
+const BULK_REFUSED = {
+  1: 'you did not say yes.',
+  2: 'the search cannot be read: where, what was seen, and what may stand there.',
+}
 const STARTED =
   'the answer of the start: {run_id, dag_name, dag_hash, blocks, edges, links}; with --watch or --yes the run as it ended, as `run status --json`.'
 
@@ -257,6 +264,87 @@ const RUN_HELP: Readonly<Record<string, CommandHelp>> = {
       'run search "invoice 4711" dag:import* "time:>7d"',
       'run search "cost:>0.5 -label:team"',
     ],
+  },
+  'run count': {
+    prints: 'a line a value, most runs first: how many, their tokens and what they cost; how many runs these are of.',
+    json: 'GET /api/dag/count, all pages added: {counts: [{value, day?, runs, tokens, usd}], counted, damaged}.',
+    exits: { 2: 'the search, or the field, cannot be read.' },
+    examples: [
+      'run count --by label.team',
+      'run count state:failed time:30d --by code',
+      'run count --by state --over day',
+    ],
+  },
+  'view list': {
+    prints: 'a line a view: its name, its search, who wrote it last.',
+    json: 'GET /api/dag/views: {views: [{name, q, by, at}]}.',
+    examples: ['view list'],
+  },
+  'view save': {
+    prints: 'the view as it is kept.',
+    json: 'PUT /api/dag/views/{view}: {name, q, by, at}.',
+    exits: { 2: 'the search cannot be read.' },
+    examples: ['view save broken state:failed,blocked time:7d'],
+  },
+  'view rename': {
+    prints: 'the view as it is kept.',
+    json: 'PUT /api/dag/views/{view}: {name, q, by, at}.',
+    exits: { 1: 'there is no such view, or another one of the new name.' },
+    examples: ['view rename broken ended-badly'],
+  },
+  'view delete': {
+    prints: 'that it is no more.',
+    json: '{name}.',
+    examples: ['view delete ended-badly'],
+  },
+  'run bulk stop': {
+    prints: PLANNED,
+    json: BULK_JSON,
+    exits: BULK_REFUSED,
+    examples: [
+      'run bulk stop "state:running label:team=growth" --why "Wrong import"',
+      'run bulk stop dag:import* --plan',
+    ],
+  },
+  'run bulk retry': {
+    prints: `${PLANNED} Each is retried as \`run retry\` without options does.`,
+    json: BULK_JSON,
+    exits: BULK_REFUSED,
+    examples: ['run bulk retry state:failed time:>1d --yes'],
+  },
+  'run bulk erase': {
+    prints: `${PLANNED} A run that is held, or goes on, is refused.`,
+    json: BULK_JSON,
+    exits: BULK_REFUSED,
+    examples: ['run bulk erase label:customer=4711 --why "Request 4711"'],
+  },
+  'run bulk label': {
+    prints: PLANNED,
+    json: BULK_JSON,
+    exits: BULK_REFUSED,
+    examples: ['run bulk label dag:import* --set team=growth --remove stage --yes'],
+  },
+  'run bulk start': {
+    prints: 'how many runs it was done to, or how far it is after 20 s.',
+    json: 'POST /api/dag/bulk/{bulk_id}: {bulk}, as it is then.',
+    exits: { 1: 'another one planned it, it was cancelled, or it was planned more than an hour ago.' },
+    examples: ['run bulk start BULK'],
+  },
+  'run bulk cancel': {
+    prints: 'how many runs it had been done to by then.',
+    json: 'POST /api/dag/bulk/{bulk_id}: {bulk}.',
+    exits: { 1: 'it has ended.' },
+    examples: ['run bulk cancel BULK'],
+  },
+  'run bulk show': {
+    prints: 'how far it is; a line a run it was not done to, with why; of a retry the runs that take their place.',
+    json: 'GET /api/dag/bulk/{bulk_id}, all pages: {bulk, runs: [{run_id, outcome?}]}.',
+    examples: ['run bulk show BULK'],
+  },
+  'run bulk list': {
+    prints: 'a line a bulk, newest first: how far it is, and its search.',
+    json: 'GET /api/dag/bulk: {bulks: [..], next_cursor}.',
+    examples: ['run bulk list --limit 5'],
   },
   'run label': {
     prints: 'the labels the run has now.',
@@ -350,7 +438,19 @@ const RUN_HELP: Readonly<Record<string, CommandHelp>> = {
   'run erasure': {
     prints: 'who holds it, or how far its erasure is: the record that proves it.',
     json: 'GET /api/dag/runs/{run_id}/erasure.',
-    examples: ['run erasure RUN'],
+    exits: { 1: 'with --proof: it was not erased (yet).', 100: 'with --proof: a check of the record failed.' },
+    examples: ['run erasure RUN', 'run erasure RUN --proof'],
+  },
+  'subject show': {
+    prints: 'a line a run: id, state, when, document, cost.',
+    json: '{runs} of GET /api/dag/search?q=subject:ID, all pages.',
+    examples: ['subject show "customer 4711"'],
+  },
+  'subject erase': {
+    prints: 'the runs there are, then what became of each: asked for, waiting for its end, or refused and why.',
+    json: '{found, runs: [{run_id, is, code?, detail?}]}.',
+    exits: { 1: 'some were refused: held, going on or opened by another run; or you did not say yes.' },
+    examples: ['subject erase "customer 4711" --why "Request 4711" --yes'],
   },
   'run hold': {
     prints: 'who holds it since when, or that nobody does.',

@@ -9,12 +9,13 @@ import { Refused } from '../terminal/refused.ts'
 import type { Session } from '../terminal/session.ts'
 import { jsonText, plainText } from '../terminal/text.ts'
 import { type Check, check } from './doctor-check.ts'
+import { egressCheck, fetchThrough } from './doctor-egress-check.ts'
 import { slackChecks } from './doctor-slack-checks.ts'
 
 /** `sluice doctor`: what is wrong with this installation, one thing a line; exit code 100 when something is. */
 export function addDoctor(parent: Command, session: Session): void {
   withTargetOptions(parent.command('doctor'))
-    .description('check Node, packages, settings, folders, server, console, providers and Slack')
+    .description('check Node, packages, settings, folders, server, console, egress, providers and Slack')
     .action((options: TargetOptions) => doctor(session, options))
 }
 
@@ -26,13 +27,28 @@ async function doctor(session: Session, { url, json }: TargetOptions): Promise<v
     ...here,
     await serverCheck(session, target),
     ...(await executionChecks(session)),
-    ...(await providerChecks(session, settings)),
-    ...(await slackChecks(session, settings, target)),
+    ...(await outsideChecks(session, settings, target)),
   ]
   const ok = checks.every(({ state }) => state !== 'failed')
   if (json === true) session.say(jsonText({ ok, checks }, 2))
   else for (const line of checkLines(checks)) session.say(plainText(line))
   if (!ok) process.exitCode = 100
+}
+
+/** By which way requests leave, and what is reached by it. */
+async function outsideChecks(
+  session: Session,
+  settings: Settings | undefined,
+  target: Target,
+): Promise<readonly Check[]> {
+  if (settings === undefined) return slackChecks(session, settings, target)
+  const { check: egress, proxy } = await egressCheck(session, settings)
+  const restore = fetchThrough(proxy)
+  try {
+    return [egress, ...(await providerChecks(session, settings)), ...(await slackChecks(session, settings, target))]
+  } finally {
+    restore()
+  }
 }
 
 const WORDS = { ok: 'ok', warning: 'warning', failed: 'FAILED', skipped: '-' } as const
@@ -99,8 +115,8 @@ async function executionChecks({ signed }: Session): Promise<readonly Check[]> {
 }
 
 /** Whether each configured provider can be reached and has its key. Nothing is asked of a model, no key is sent or told. */
-async function providerChecks(session: Session, settings: Settings | undefined): Promise<readonly Check[]> {
-  const configured = Object.entries(settings?.providers ?? {})
+async function providerChecks(session: Session, settings: Settings): Promise<readonly Check[]> {
+  const configured = Object.entries(settings.providers)
   return await Promise.all(configured.map(([name, provider]) => providerCheck(session, `provider ${name}`, provider)))
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { type ShownSpendingCap, SPENDING_ROUTES } from '../../../shared/api/spending-routes.ts'
+import { labelWords } from '../../../shared/runs/labels.ts'
 import { spendingWords } from '../../../shared/views/spending.ts'
 import { callApi, chooseTarget } from '../server/api.ts'
 import { type TargetOptions, withTargetOptions } from '../terminal/options.ts'
@@ -69,6 +70,7 @@ function capLines({ name, per, opens_at, reached, usd, tokens, raises, ...of }: 
   const whose = [
     ...(of.tenant === undefined ? [] : [`tenant ${of.tenant}`]),
     ...(of.dag === undefined ? [] : [`document ${of.dag}`]),
+    ...(of.labels === undefined ? [] : [`labels ${labelWords(of.labels)}`]),
   ]
   const counted = spendingWords({ usd, tokens }) ?? 'counts all tenants together'
   const state = reached ? `reached, opens again ${opens_at}` : `until ${opens_at}`

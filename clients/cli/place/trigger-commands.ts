@@ -70,11 +70,12 @@ function pausedWords({ by, at, reason }: NonNullable<Shown['paused']>): string {
   return `paused by ${by} at ${at}${reason === undefined ? '' : `: ${oneLine(reason)}`}`
 }
 
-function firingWords({ at, state, run_id, by, reason }: Firing): string {
+function firingWords({ at, state, run_id, by, reason, object }: Firing): string {
   const hand = by === undefined ? '' : ` by hand of ${by}`
   const run = run_id === undefined ? '' : ` ${run_id}`
   const why = reason === undefined ? '' : `: ${oneLine(reason.message)} [${reason.code}]`
-  return `${at} ${state}${run}${hand}${why}`
+  const of = object === undefined ? '' : ` ${oneLine(object.key)} (${object.bytes} bytes)`
+  return `${at} ${state}${of}${run}${hand}${why}`
 }
 
 const NAMED = 'DOCUMENT/TRIGGER, as `triggers list` shows it'
@@ -145,7 +146,7 @@ function addTriggersFire(parent: Command, session: Session): void {
     .option('--inputs <json>', 'run inputs that go before those of the document, as JSON or @file')
     .option(
       '--body <json>',
-      'the message of a webhook, the payload of an event or the outputs of a run, as JSON or @file',
+      'the message of a webhook, the payload of an event, the outputs of a run or what is read of an object, as JSON or @file',
     )
     .option('--header <name=value>', HEADER, gather)
     .action((named: string, options: FireOptions) => fire(session, named, options))
@@ -175,7 +176,7 @@ function addTriggersTry(parent: Command, session: Session): void {
     .argument('<trigger>', NAMED)
     .option(
       '--body <json>',
-      'the message of a webhook, the payload of an event or the outputs of a run, as JSON or @file',
+      'the message of a webhook, the payload of an event, the outputs of a run or what is read of an object, as JSON or @file',
     )
     .option('--header <name=value>', HEADER, gather)
     .option(

@@ -7,7 +7,9 @@ import { type TargetOptions, wholeNumber, withReadingOptionsButJson, withTargetO
 import { type GraphOptions, sayGraph, withFormatOption } from '../terminal/print-graph.ts'
 import type { Session } from '../terminal/session.ts'
 import { addArtifact } from './artifacts.ts'
+import { addBulk } from './bulk.ts'
 import { addCost } from './cost.ts'
+import { addCount } from './count.ts'
 import { addDiff } from './diff.ts'
 import { addErase } from './erase.ts'
 import { addEvents } from './events.ts'
@@ -34,6 +36,7 @@ export function addRun(parent: Command, session: Session): void {
   // Not without `run`: `sluice graph` draws a file, `sluice goal` works on files.
   addRunGraph(run, session)
   addRunGoal(run, session)
+  addBulk(run, session)
   for (const add of RUN_COMMANDS) {
     add(run, session)
     add(parent, session, { hidden: true })
@@ -46,6 +49,7 @@ type AddCommand = (parent: Command, session: Session, options?: CommandOptions) 
 const RUN_COMMANDS: readonly AddCommand[] = [
   addList,
   addSearch,
+  addCount,
   addStatus,
   addOutput,
   addArtifact,
@@ -76,6 +80,7 @@ function addRunStart(run: Command, session: Session): void {
       ...pairs,
       pair,
     ])
+    .option('--subject <id>', 'whose data the run holds; repeat it', (id, ids: string[] = []) => [...ids, id])
     .option('--context-json <file>', 'free values from a JSON file with one object')
     .option(
       '--goal-contract <file>',

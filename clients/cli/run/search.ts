@@ -6,10 +6,12 @@ import { type TargetOptions, wholeNumber, withReadingOptions } from '../terminal
 import type { Session } from '../terminal/session.ts'
 import { jsonText } from '../terminal/text.ts'
 import { ListSchema, sayRuns } from './list.ts'
+import { viewedQuery } from './views.ts'
 
 interface SearchOptions extends TargetOptions {
   readonly limit?: number
   readonly cursor?: string
+  readonly view?: string
 }
 
 /** `sluice run search`: the terms are one text, so that no quotes are needed around all of them. */
@@ -17,6 +19,7 @@ export function addSearch(parent: Command, session: Session, hidden?: CommandOpt
   withReadingOptions(parent.command('search', hidden).description('runs that a search finds, newest first'))
     .argument('[query...]', 'words and terms, as state:failed; without any: every run')
     .option('--limit <n>', 'at most this many, 1 to 200 (default: 50)', wholeNumber(1, 200))
+    .option('--view <name>', 'the search of this name; what is given besides has to hold too')
     .option('--cursor <cursor>', 'continue a search: the cursor its last line names')
     .addHelpText('after', `\n${fieldLines().join('\n')}`)
     .action((query: readonly string[], options: SearchOptions) => search(session, query.join(' '), options))
@@ -34,8 +37,10 @@ function fieldLines(): readonly string[] {
   ]
 }
 
-async function search(session: Session, q: string, { url, json, limit, cursor }: SearchOptions): Promise<void> {
+async function search(session: Session, given: string, options: SearchOptions): Promise<void> {
+  const { url, json, limit, cursor, view } = options
   const target = chooseTarget(session, url)
+  const q = await viewedQuery(target, view, given)
   const query = { q, ...(limit !== undefined && { limit }), ...(cursor !== undefined && { cursor }) }
   const answer = await callApi(target, AnswerSchema, (api) => api.GET('/api/dag/search', { params: { query } }))
   if (json === true) return session.say(jsonText(answer, 2))

@@ -24,6 +24,7 @@ export interface RunStartOptions extends TargetOptions {
   readonly example?: string
   readonly input?: readonly string[]
   readonly label?: readonly string[]
+  readonly subject?: readonly string[]
   readonly contextJson?: string
   readonly goalContract?: string
   readonly continue?: string
@@ -83,6 +84,7 @@ function requestOf({ body, dag }: ChosenDocument, options: RunStartOptions): Sta
   const {
     input: pairs = [],
     label: labels = [],
+    subject: subjects = [],
     maxParallel,
     failFast,
     deadlineSec,
@@ -99,6 +101,7 @@ function requestOf({ body, dag }: ChosenDocument, options: RunStartOptions): Sta
     ...body,
     ...splitRunInputs({ pairs, context, ...(dag !== undefined && { declared: dag.inputs }) }),
     ...files,
+    ...(subjects.length > 0 && { subject: [...subjects] }),
     ...(labels.length > 0 && { labels: readLabelPairs(labels) }),
     ...(continues !== undefined && { continues }),
     ...(priority !== undefined && { priority }),

@@ -10,6 +10,7 @@ export type Tone = 'good' | 'bad' | 'busy' | 'wait' | 'warn' | 'quiet'
 /** States of runs, blocks, attempts, approvals and gates; one that is not known is shown by its own name. */
 const LOOKS: Readonly<Record<string, Look>> = {
   completed: { sign: '✓', tone: 'good' },
+  done: { sign: '✓', tone: 'good' },
   approved: { sign: '✓', tone: 'good' },
   passed: { sign: '✓', tone: 'good' },
   valid: { sign: '✓', tone: 'good' },

@@ -1,4 +1,5 @@
 import { labelWords } from '../../../shared/runs/labels.ts'
+import type { KnownValues } from '../../../shared/search-runs/edit.ts'
 import type { operations } from '../../api/schema.generated.ts'
 
 export type RunPage = operations['list-runs']['responses'][200]['content']['application/json']
@@ -62,4 +63,31 @@ const LINKS = [
 export function chooseRun(chosen: readonly string[], run_id: string): readonly string[] {
   if (chosen.includes(run_id)) return chosen.filter((one) => one !== run_id)
   return [...chosen, run_id].slice(-2)
+}
+
+/** Most values of a field that are remembered. */
+const MOST_KNOWN = 200
+
+/** Names, labels, starters and codes of these runs, and those known before, in order. */
+export function knownValues(runs: readonly RunSummary[], before: KnownValues = {}): KnownValues {
+  const all = (old: readonly string[] = [], values: readonly string[]) =>
+    [...new Set([...old, ...values])].slice(-MOST_KNOWN).toSorted()
+  return {
+    dag: all(
+      before.dag,
+      runs.map(({ dag_name }) => dag_name),
+    ),
+    starter: all(
+      before.starter,
+      runs.map(({ starter }) => starter),
+    ),
+    code: all(
+      before.code,
+      runs.flatMap(({ code }) => code ?? []),
+    ),
+    label: all(
+      before.label,
+      runs.flatMap(({ labels = {} }) => Object.entries(labels).flatMap(([key, value]) => [key, `${key}=${value}`])),
+    ),
+  }
 }

@@ -1,30 +1,35 @@
 import './runs.css'
-import type { RefObject } from 'preact'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { operations } from '../../api/schema.generated.ts'
+import { type KnownValues, quotedValue } from '../../../shared/search-runs/edit.ts'
 import { type ApiProblem, answerOf, api } from '../api.ts'
 import { useKeys } from '../parts/keyboard-shortcuts.tsx'
 import { DamagedNotice, Empty, ProblemNotice } from '../parts/notice.tsx'
-import { lookOf } from '../parts/state-mark.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
 import { changeQuery, hrefOf, route } from '../route.ts'
-import { chooseRun, mergeRuns, type RunPage, type RunSummary } from './run-list.ts'
+import { BulkDialog } from './bulk-dialog.tsx'
+import { chooseRun, knownValues, mergeRuns, type RunPage, type RunSummary } from './run-list.ts'
 import { RunsTable } from './runs-table.tsx'
+import { SearchBox } from './search-box.tsx'
+import { SearchForm, useFormShown } from './search-form.tsx'
+import { Chart, Views } from './views-and-chart.tsx'
 
-/** All runs of the place, newest first, as they come and go. */
+/** All runs of the place, newest first, as they come and go, or those that a search finds. */
 export function RunsView() {
-  const filter = readFilter(route.value.query)
-  const isFiltered = Object.keys(filter).length > 0
-  const { runs, damaged, problem, hasOlder, isLoadingOlder, loadOlder, reload } = useRuns(filter)
+  const q = searchOf(route.value.query)
+  const { runs, damaged, problem, hasOlder, isLoadingOlder, loadOlder, reload } = useRuns(q)
   const [chosen, setChosen] = useState<readonly string[]>([])
+  const [isFormShown, toggleForm] = useFormShown()
+  const [isBulk, setBulk] = useState(false)
+  const [isChart, setChart] = useState(false)
   const choose = useCallback((run_id: string) => setChosen((old) => chooseRun(old, run_id)), [])
-  const names = useMemo(() => [...new Set(runs?.map(({ dag_name }) => dag_name))].sort(), [runs])
-  const first = useRef<HTMLInputElement>(null)
+  const known = useKnown(runs)
+  const box = useRef<HTMLInputElement>(null)
   useKeys(
-    { key: '/', label: 'Filter by DAG', run: () => first.current?.select() },
+    { key: '/', label: 'Search', run: () => box.current?.select() },
     { key: 'n', label: 'Start a run', run: () => go(hrefOf(['start'])) },
     { key: 'c', label: 'Compare the two chosen runs', run: () => chosen.length === 2 && go(compareHref(chosen)) },
   )
+  const isSearch = q !== ''
   return (
     <section class="page stack">
       <div class="title-row">
@@ -36,12 +41,36 @@ export function RunsView() {
           </a>
         </div>
       </div>
-      <RunFilters names={names} first={first} />
-      {problem !== undefined && <ProblemNotice problem={problem} retry={reload} />}
+      <search class="stack">
+        <SearchBox q={q} known={known} problem={problem} box={box} onSearch={searchFor} />
+        <div class="row">
+          <button type="button" aria-expanded={isFormShown} onClick={toggleForm}>
+            {isFormShown ? 'Hide the form' : 'Search by form'}
+          </button>
+          <button type="button" aria-expanded={isChart} onClick={() => setChart(!isChart)}>
+            {isChart ? 'Hide the chart' : 'Chart'}
+          </button>
+          <Views q={q} onSearch={searchFor} />
+          {isSearch && (
+            <>
+              <button type="button" onClick={() => searchFor('')}>
+                Clear
+              </button>
+              <button type="button" disabled={problem?.code === 'bad_run_search'} onClick={() => setBulk(true)}>
+                Do to all found
+              </button>
+            </>
+          )}
+        </div>
+        {isFormShown && <SearchForm q={q} known={known} onSearch={searchFor} />}
+        {isChart && problem?.code !== 'bad_run_search' && <Chart q={q} labels={known.label ?? []} />}
+      </search>
+      {isBulk && <BulkDialog q={q} onClose={() => setBulk(false)} />}
+      {problem !== undefined && problem.code !== 'bad_run_search' && <ProblemNotice problem={problem} retry={reload} />}
       <DamagedNotice damaged={damaged} />
       {runs === undefined && problem === undefined && <p class="empty">Asking the place for its runs.</p>}
       {runs !== undefined && runs.length === 0 && damaged.length === 0 && (
-        <NoRuns isFiltered={isFiltered} problem={problem} />
+        <NoRuns isSearch={isSearch} hasOlder={hasOlder} problem={problem} />
       )}
       {runs !== undefined && runs.length > 0 && <RunsTable runs={runs} chosen={chosen} onChoose={choose} />}
       {hasOlder && (
@@ -69,13 +98,16 @@ function compareHref(chosen: readonly string[]): string {
 }
 
 interface NoRunsProps {
-  readonly isFiltered: boolean
+  readonly isSearch: boolean
+  readonly hasOlder: boolean
   readonly problem: ApiProblem | undefined
 }
 
-function NoRuns({ isFiltered, problem }: NoRunsProps) {
-  if (isFiltered || problem !== undefined)
-    return <Empty problem={problem}>No run is like that. Clear the filters to see all.</Empty>
+function NoRuns({ isSearch, hasOlder, problem }: NoRunsProps) {
+  if (hasOlder)
+    return <Empty problem={problem}>None of the runs that were looked at is like that; older ones may be.</Empty>
+  if (isSearch || problem !== undefined)
+    return <Empty problem={problem}>No run is like that. Clear the search to see all.</Empty>
   return (
     <div class="card stack first-run">
       <p>No run was started here yet. Each run shows up as soon as it begins. Start the example from a terminal:</p>
@@ -91,98 +123,29 @@ function go(href: string): void {
   location.hash = href
 }
 
-const STATES = [
-  'running',
-  'pending',
-  'paused_approval',
-  'waiting',
-  'completed',
-  'partial',
-  'blocked',
-  'failed',
-  'cancelled',
-  'iterated',
-] as const
-const ROLES = ['root', 'child', 'research_pipeline'] as const
-const ROLE_WORDS = { root: 'started by a caller', child: 'started by a block', research_pipeline: 'research' } as const
-
-/** What the address says of the filters; a word nobody knows is none. */
-function readFilter(query: Readonly<Record<string, string>>): RunFilter {
-  const status = STATES.find((state) => state === query.status)
-  const role = ROLES.find((one) => one === query.role)
-  return {
-    ...(status === undefined ? {} : { status }),
-    ...(role === undefined ? {} : { role }),
-    ...(query.dag ? { dag: query.dag } : {}),
-  }
+/** What the address asks for; addresses of before named a state, a document and a kind each by itself. */
+function searchOf({ q, status, dag, role }: Readonly<Record<string, string>>): string {
+  if (q !== undefined) return q
+  const terms = { state: status, dag: dag === undefined ? undefined : quotedValue(dag), role }
+  return Object.entries(terms)
+    .flatMap(([field, value]) => (value ? [`${field}:${value}`] : []))
+    .join(' ')
 }
 
-interface FiltersProps {
-  /** Names to offer: of the runs that are known. */
-  readonly names: readonly string[]
-  readonly first: RefObject<HTMLInputElement | null>
+/** A search is a step in the history: Back leads to the one before. */
+function searchFor(q: string): void {
+  const wanted = q.trim() || undefined
+  changeQuery({ q: wanted, status: undefined, dag: undefined, role: undefined }, false)
 }
 
-/** All of it is in the address. */
-function RunFilters({ names, first }: FiltersProps) {
-  const { status, dag, role } = route.value.query
-  return (
-    <search class="row filters">
-      <label>
-        DAG
-        <input
-          ref={first}
-          type="search"
-          list="dag-names"
-          placeholder="any name, whole"
-          value={dag ?? ''}
-          onChange={({ currentTarget }) => changeQuery({ dag: currentTarget.value.trim() || undefined })}
-        />
-      </label>
-      <datalist id="dag-names">
-        {names.map((name) => (
-          <option key={name} value={name} />
-        ))}
-      </datalist>
-      <label>
-        State
-        <select
-          value={status ?? ''}
-          onChange={({ currentTarget }) => changeQuery({ status: currentTarget.value || undefined })}
-        >
-          <option value="">any</option>
-          {STATES.map((state) => (
-            <option key={state} value={state}>
-              {lookOf(state).sign} {lookOf(state).label}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        Kind
-        <select
-          value={role ?? ''}
-          onChange={({ currentTarget }) => changeQuery({ role: currentTarget.value || undefined })}
-        >
-          <option value="">any</option>
-          {ROLES.map((one) => (
-            <option key={one} value={one}>
-              {ROLE_WORDS[one]}
-            </option>
-          ))}
-        </select>
-      </label>
-      {(status ?? dag ?? role) !== undefined && (
-        <button type="button" onClick={() => changeQuery({ status: undefined, dag: undefined, role: undefined })}>
-          Clear
-        </button>
-      )}
-    </search>
-  )
+/** What runs that were seen have: it is offered while somebody writes. */
+function useKnown(runs: readonly RunSummary[] | undefined): KnownValues {
+  const seen = useRef<KnownValues>({})
+  return useMemo(() => {
+    seen.current = knownValues(runs ?? [], seen.current)
+    return seen.current
+  }, [runs])
 }
-
-type Query = NonNullable<operations['list-runs']['parameters']['query']>
-type RunFilter = Pick<Query, 'status' | 'dag' | 'role'>
 
 interface KnownRuns {
   /** Undefined until the first answer came. */
@@ -199,18 +162,20 @@ interface KnownRuns {
 const PAGE = 50
 /** The most the server lists at once, and so the most that is kept fresh. */
 const MOST = 500
+/** The same of a search. */
+const MOST_FOUND = 200
 /** ms between two questions; a list of hundreds is asked for less often. */
 const OFTEN = 2_000
 const SELDOM = 6_000
 
-/** The runs of a filter, newest first, kept fresh while the page is seen; older ones on demand. */
-function useRuns(filter: RunFilter): KnownRuns {
-  const key = JSON.stringify(filter)
+/** The runs a search finds, or all, newest first, kept fresh while the page is seen; older ones on demand. */
+function useRuns(q: string): KnownRuns {
+  const key = q
   const [list, setList] = useState<List>({ ...NOTHING, key })
   const [older, setOlder] = useState<{ readonly isLoading: boolean; readonly problem?: ApiProblem }>(IDLE)
   const known = list.key === key ? list : { ...NOTHING, key }
-  const limit = Math.min(MOST, Math.max(PAGE, known.runs?.length ?? 0))
-  const newest = useAnswer(key, () => askRuns({ ...filter, limit }), limit > 2 * PAGE ? SELDOM : OFTEN)
+  const limit = Math.min(q === '' ? MOST : MOST_FOUND, Math.max(PAGE, known.runs?.length ?? 0))
+  const newest = useAnswer(key, () => askRuns(q, { limit }), q !== '' || limit > 2 * PAGE ? SELDOM : OFTEN)
   const page = newest.value
   useEffect(() => {
     if (page !== undefined) setList((old) => afterNewest(old.key === key ? old : { ...NOTHING, key }, page))
@@ -220,7 +185,7 @@ function useRuns(filter: RunFilter): KnownRuns {
   const loadOlder = async () => {
     if (older.isLoading || cursor.current === null) return
     setOlder({ isLoading: true })
-    const settled = await askRuns({ ...filter, limit: PAGE, cursor: cursor.current }).then(
+    const settled = await askRuns(q, { limit: PAGE, cursor: cursor.current }).then(
       (next) => {
         setList((old) => (old.key === key ? afterOlder(old, next) : old))
         return IDLE
@@ -242,8 +207,9 @@ function useRuns(filter: RunFilter): KnownRuns {
 
 const IDLE = { isLoading: false }
 
-function askRuns(query: Query): Promise<RunPage> {
-  return answerOf(api.GET('/api/dag/runs', { params: { query } }))
+function askRuns(q: string, part: { readonly limit: number; readonly cursor?: string }): Promise<RunPage> {
+  if (q === '') return answerOf(api.GET('/api/dag/runs', { params: { query: part } }))
+  return answerOf(api.GET('/api/dag/search', { params: { query: { q, ...part } } }))
 }
 
 interface List {

@@ -1,3 +1,4 @@
+import { labelWords } from '../../../shared/runs/labels.ts'
 import { spendingWords } from '../../../shared/views/spending.ts'
 import type { operations } from '../../api/schema.generated.ts'
 import { answerOf, api } from '../api.ts'
@@ -32,7 +33,14 @@ export function Spending() {
                 {cap.name}
               </th>
               <td>
-                {cap.dag === undefined ? 'all documents' : <code>{cap.dag}</code>}, a {cap.per}
+                {cap.dag === undefined ? 'all documents' : <code>{cap.dag}</code>}
+                {cap.labels !== undefined && (
+                  <>
+                    {' '}
+                    with <code>{labelWords(cap.labels)}</code>
+                  </>
+                )}
+                , a {cap.per}
               </td>
               <td class="numbers">
                 {shareOf(cap) !== undefined && (

@@ -79,6 +79,7 @@ const LABELS = {
   webhook: 'The message',
   event: 'The payload of the event',
   run: 'The outputs of the run, by block and port',
+  object: 'What expressions read of the object, as {"ref": "objstore://..", "key": "inbox/a.csv"}',
 } as const
 
 function TriedWords({ tried }: { readonly tried: Tried }) {

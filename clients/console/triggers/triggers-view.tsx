@@ -23,7 +23,7 @@ export function TriggersView() {
       {value?.triggers.length === 0 && (
         <Empty problem={problem}>
           No deployed document starts runs by itself. Its section <code>triggers</code> says when: a schedule, a
-          webhook, an event or the end of other runs.
+          webhook, an event, the end of other runs or what is dropped.
         </Empty>
       )}
       {value !== undefined && value.unsound.length > 0 && (
@@ -193,11 +193,12 @@ function FiringList({ document, name }: Pick<Trigger, 'document' | 'name'>) {
 }
 
 function Fired({ firing }: { readonly firing: NonNullable<Trigger['last']> }) {
-  const { at, state, run_id, by, reason } = firing
+  const { at, state, run_id, by, reason, object } = firing
   return (
     <>
       <StateMark state={firingState(state)} /> <Ago at={at} />
       {by !== undefined && ` by hand of ${by}`}
+      {object !== undefined && <span class="dropped"> {object.key}</span>}
       {run_id !== undefined && (
         <>
           {' '}

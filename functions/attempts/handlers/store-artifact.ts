@@ -1,3 +1,4 @@
+import { Fault } from '../../../shared/errors.ts'
 import type { Json } from '../../../shared/text/json.ts'
 import type { HandlerCall } from './block-handler.ts'
 
@@ -16,8 +17,20 @@ export async function storeArtifact(
   call.signal.throwIfAborted()
   const media_type = given.media_type ?? mediaType(name)
   const passed = { ...(epoch === 0 ? {} : { epoch }), ...(item === undefined ? {} : { item }) }
-  await world.runs.putArtifact(run, { name, ...object, media_type, block_id, attempt, ...passed })
+  try {
+    await world.runs.putArtifact(run, { name, ...object, media_type, block_id, attempt, ...passed })
+  } catch (error) {
+    throw unnamed(error, name, object.ref)
+  }
   return object
+}
+
+/** The record names the body all the same, in why the attempt failed: whoever erases the run finds it there. */
+function unnamed(error: unknown, name: string, ref: string): unknown {
+  if (!(error instanceof Fault)) return error
+  const { name: fault, code, facts, issues, status, message } = error
+  const words = `Cannot list artifact "${name}", stored as ${ref}: ${message}`
+  return new Fault(fault, code, words, { facts, issues, status, cause: error })
 }
 
 async function bytesOf(call: Pick<HandlerCall, 'world' | 'run'>, value: Json | Uint8Array): Promise<Uint8Array> {

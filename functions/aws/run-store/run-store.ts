@@ -4,6 +4,7 @@ import type { Core } from '../core.ts'
 import { adoptOn } from './adopt.ts'
 import { appendOn } from './append.ts'
 import { approvalsOn } from './approvals.ts'
+import { bulksOn } from './bulks.ts'
 import { marksOn } from './erasure.ts'
 import { eventLogOn } from './event-log.ts'
 import { factsOn } from './facts.ts'
@@ -25,6 +26,7 @@ import {
   storedBytesOn,
   turnsOn,
 } from './tenant-items.ts'
+import { viewsOn } from './views.ts'
 
 /** The RunStore port on DynamoDB, for the table the environment names. */
 export function openRunStore(
@@ -72,5 +74,7 @@ export function runStoreOn(options: RunTableOptions): RunStore {
     ...lineageOn(table),
     ...goalAttemptsOn(table),
     ...notedRequestsOn(table),
+    ...bulksOn(table),
+    ...viewsOn(table),
   }
 }

@@ -1,7 +1,8 @@
-import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
 import type { TokenAnswer } from '../../../shared/runs/machine.ts'
 import type { Json } from '../../../shared/text/json.ts'
 import { commitSoon, commitThisTurn, commitTogether, onTransactions, transaction } from '../database.ts'
+import { inserter } from '../insert-rows.ts'
 import type { ExecutionEnd, FramePosition, FrameSlot, Journal, JournalledExecution } from './journal.ts'
 
 const TABLES = `
@@ -34,11 +35,9 @@ const STATEMENTS = {
   places: 'SELECT path, place FROM machine_steps WHERE execution = ?',
   tokens: 'SELECT token, answer FROM machine_tokens WHERE execution = ?',
   token: 'SELECT execution, answer FROM machine_tokens WHERE token = ?',
-  put: 'INSERT INTO machine_steps (execution, path, place) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET place = excluded.place',
   // Paths below p lie between `p/` and `p0`: '0' follows '/' in ASCII.
   clearSteps: 'DELETE FROM machine_steps WHERE execution = ? AND path > ? AND path < ?',
   clearTokens: 'DELETE FROM machine_tokens WHERE execution = ? AND path > ? AND path < ?',
-  openToken: 'INSERT OR REPLACE INTO machine_tokens (token, execution, path) VALUES (?, ?, ?)',
   answerToken: 'UPDATE machine_tokens SET answer = ? WHERE token = ? AND answer IS NULL',
   closeToken: 'DELETE FROM machine_tokens WHERE token = ?',
   events: 'UPDATE machine_executions SET events = ? WHERE id = ?',
@@ -71,16 +70,34 @@ export function createSqliteJournal(db: DatabaseSync): Journal {
       ending.clear()
     },
   })
-  const buffer = createGroupCommit(db, {
-    put({ execution: { id }, path, place }) {
-      if (brief.over(id) || ending.has(id)) return
+  const isOver = (id: number): boolean => brief.over(id) || ending.has(id)
+  const steps = inserter(
+    db,
+    'INTO machine_steps (execution, path, place)',
+    3,
+    'ON CONFLICT DO UPDATE SET place = excluded.place',
+  )
+  const tokens = createTokenRows(db, isOver, (id) => spread.add(id))
+  const addRows = (rows: SQLInputValue[], id: number, slots: readonly FrameSlot[]): void => {
+    for (const { path, place } of slots) {
+      if (place === undefined) continue
       if (path !== '') spread.add(id)
-      sql.put.run(id, path, JSON.stringify(place))
+      rows.push(id, path, JSON.stringify(place))
+    }
+  }
+  const buffer = createGroupCommit(db, {
+    moved(all) {
+      const rows: SQLInputValue[] = []
+      for (const { execution, slots } of all) {
+        const { id, events } = execution
+        if (!isOver(id)) addRows(rows, id, slots)
+        // A row that is made says it already.
+        if (!brief.has(id)) sql.events.run(events, id)
+      }
+      steps(rows)
+      tokens.write()
     },
-    // A row that is made says it already.
-    events(execution) {
-      if (!brief.has(execution.id)) sql.events.run(execution.events, execution.id)
-    },
+    written: tokens.written,
   })
   const { later } = buffer
   /** Of an execution that may be over before the commit. */
@@ -119,6 +136,7 @@ export function createSqliteJournal(db: DatabaseSync): Journal {
     put: buffer.put,
     clear(id, path, soon) {
       buffer.drop(id, `${path}/`)
+      tokens.drop(id, `${path}/`)
       const remove = () => {
         if (!maySpread(id)) return
         sql.clearSteps.run(id, `${path}/`, `${path}0`)
@@ -126,16 +144,19 @@ export function createSqliteJournal(db: DatabaseSync): Journal {
       }
       laterOf(id, remove, soon)
     },
-    openToken(token, slot, soon) {
-      const { id } = slot.execution
-      const open = () => {
-        spread.add(id)
-        sql.openToken.run(token, id, slot.path)
-      }
-      laterOf(id, open, soon)
+    openToken(token, { execution: { id }, path }, soon) {
+      tokens.open(token, id, path)
+      buffer.touch(soon)
     },
-    answerToken: (token, answer, soon) => later(() => sql.answerToken.run(JSON.stringify(answer), token), soon),
-    closeToken: (token, soon) => later(() => sql.closeToken.run(token), soon),
+    answerToken(token, answer, soon) {
+      const text = JSON.stringify(answer)
+      if (tokens.answer(token, text)) buffer.touch(soon)
+      else later(() => sql.answerToken.run(text, token), soon)
+    },
+    closeToken(token, soon) {
+      if (tokens.close(token)) buffer.touch(soon)
+      else later(() => sql.closeToken.run(token), soon)
+    },
     end(id, end, soon) {
       const text = JSON.stringify(end)
       if (!brief.ended(id, text)) {
@@ -145,6 +166,46 @@ export function createSqliteJournal(db: DatabaseSync): Journal {
     },
     durable: buffer.durable,
     committed: buffer.committed,
+  }
+}
+
+interface TokenRow {
+  readonly execution: number
+  readonly path: string
+  answer: string | null
+}
+
+/** Tokens that were opened since the last commit: one that was closed again before it has no row. */
+function createTokenRows(db: DatabaseSync, isOver: (id: number) => boolean, onRow: (id: number) => void) {
+  const insert = inserter(db, 'OR REPLACE INTO machine_tokens (token, execution, path, answer)', 4)
+  const opened = new Map<string, TokenRow>()
+  return {
+    open: (token: string, execution: number, path: string) => void opened.set(token, { execution, path, answer: null }),
+    /** False: it was opened before. */
+    answer(token: string, answer: string): boolean {
+      const one = opened.get(token)
+      if (one === undefined) return false
+      one.answer ??= answer
+      return true
+    },
+    /** False: it may have a row. */
+    close: (token: string): boolean => opened.delete(token),
+    /** Branches below that path are left. */
+    drop(id: number, below: string): void {
+      for (const [token, { execution, path }] of opened) {
+        if (execution === id && path.startsWith(below)) opened.delete(token)
+      }
+    },
+    write(): void {
+      const rows: SQLInputValue[] = []
+      for (const [token, { execution, path, answer }] of opened) {
+        if (isOver(execution)) continue
+        onRow(execution)
+        rows.push(token, execution, path, answer)
+      }
+      insert(rows)
+    },
+    written: (): void => opened.clear(),
   }
 }
 
@@ -245,8 +306,10 @@ function tokenOf(row: Row | undefined): ReturnType<Journal['token']> {
 type Write = () => void
 
 interface Writers {
-  put(slot: FrameSlot): void
-  events(execution: JournalledExecution): void
+  /** Where executions stand since the last commit: behind all other writes. */
+  moved(all: Iterable<Moved>): void
+  /** That commit is in the file. */
+  written(): void
 }
 
 /** Since the last commit. */
@@ -260,6 +323,8 @@ interface GroupCommit {
   later(write: Write, soon?: boolean): void
   /** Places of one slot that fall into one commit are written once, the newest. */
   put(slot: FrameSlot, place: FramePosition, soon?: boolean): void
+  /** Something is to be written that `moved` writes too. */
+  touch(soon?: boolean): void
   /** Places of branches below that path which are not written yet never are. */
   drop(execution: number, below: string): void
   /** Commits now. Throws a Fault when the database refuses; nothing is lost then. */
@@ -272,57 +337,62 @@ interface GroupCommit {
 function createGroupCommit(db: DatabaseSync, writers: Writers): GroupCommit {
   let writes: Write[] = []
   let moved = new Map<number, Moved>()
+  let isUnwritten = false
   let batch = 1
   let next: PromiseWithResolvers<void> | undefined
 
   onTransactions(db, {
     beforeCommit() {
+      if (!isUnwritten) return
       for (const write of writes) write()
-      for (const { execution } of moved.values()) writers.events(execution)
+      writers.moved(moved.values())
     },
     afterCommit() {
-      if (writes.length === 0) return
+      if (!isUnwritten) return
+      isUnwritten = false
       writes = []
       moved = new Map()
       batch += 1
+      writers.written()
       next?.resolve()
       next = undefined
     },
   })
   const commit = (): void => {
-    if (writes.length > 0) transaction(db, () => undefined)
+    if (isUnwritten) transaction(db, () => undefined)
   }
-  const goes = (soon: boolean): void => (soon ? commitSoon(db) : commitThisTurn(db))
-  const later = (write: Write, soon = false): void => {
+  const touch = (soon = false): void => {
+    isUnwritten = true
+    if (soon) commitSoon(db)
+    else commitThisTurn(db)
+  }
+  const later = (write: Write, soon?: boolean): void => {
     writes.push(write)
-    goes(soon)
+    touch(soon)
   }
-  const put = (slot: FrameSlot, place: FramePosition, soon = false): void => {
+  const put = (slot: FrameSlot, place: FramePosition, soon?: boolean): void => {
     slot.place = place
-    if (slot.batch === batch) {
-      // It may wait less now.
-      goes(soon)
-      return
-    }
+    // Also of one that is to be written already: it may wait less now.
+    touch(soon)
+    if (slot.batch === batch) return
     slot.batch = batch
     const { id } = slot.execution
     const there = moved.get(id)
     if (there === undefined) moved.set(id, { execution: slot.execution, slots: [slot] })
     else there.slots.push(slot)
-    later(() => slot.place !== undefined && writers.put(slot), soon)
   }
   const drop = (id: number, below: string): void => {
     for (const slot of moved.get(id)?.slots ?? []) if (slot.path.startsWith(below)) delete slot.place
   }
   const durable = async (): Promise<void> => {
-    if (writes.length > 0) await commitTogether(db, () => undefined)
+    if (isUnwritten) await commitTogether(db, () => undefined)
   }
   const committed = async (): Promise<void> => {
-    if (writes.length === 0) return
+    if (!isUnwritten) return
     next ??= Promise.withResolvers()
     await next.promise
   }
-  return { later, put, drop, commit, durable, committed }
+  return { later, put, touch, drop, commit, durable, committed }
 }
 
 /** Forgets executions that began before that time (ms), have ended, and whose run is gone. */

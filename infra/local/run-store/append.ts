@@ -10,14 +10,14 @@ import {
 } from '../../../shared/runs/append-rules.ts'
 import { type Amount, fitsBudget, NOTHING, type Spent } from '../../../shared/runs/budget.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
-import { earlierTime, type HeadApproval } from '../../../shared/runs/head.ts'
+import { earlierTime, type HeadApproval, type OutboxEntry } from '../../../shared/runs/head.ts'
 import { laneKey, laneOwner } from '../../../shared/runs/lane.ts'
 import type { Append, Appended, ApprovalChange, LaneGuard, RunStore } from '../../../shared/runs/run-store.ts'
 import type { BlockProjection } from '../../../shared/runs/run-store-items.ts'
 import { commitTogether, decideFirst } from '../database.ts'
 import { eventBodies } from './event-log.ts'
 import { addEvents, type LiveLane, type LiveRun, type LiveRuns, liveRunsOf, oweEntry } from './live-runs.ts'
-import { nameOf } from './query.ts'
+import { nameOf, runNumberLookup } from './query.ts'
 
 /**
  * The one write that moves a run: events, lane, running set, approval, state and outbox in one transaction, or a
@@ -26,6 +26,7 @@ import { nameOf } from './query.ts'
 export function appendOn(db: DatabaseSync): Pick<RunStore, 'append' | 'in_order'> {
   const live = liveRunsOf(db)
   const write = headWriter(db)
+  const numberOf = runNumberLookup(db)
   return {
     in_order: true,
     append: async (append) => {
@@ -33,18 +34,37 @@ export function appendOn(db: DatabaseSync): Pick<RunStore, 'append' | 'in_order'
       const bodies = eventBodies(append.events)
       const work = () => appendNow(live, write, append, bodies)
       const about = nameOf(append.run)
-      return isInMemory(append) ? decideFirst(db, work, about) : commitTogether(db, work, about)
+      const isDecided = isInMemory(append) && (isRepeatable(append) || endsQuietly(append, live, numberOf))
+      return isDecided ? decideFirst(db, work, about) : commitTogether(db, work, about)
     },
   }
 }
 
-/** Of what is written below only these rows wait for the commit: HEAD, lanes, events, the ledger. */
+/** Of what is written below only these rows wait for the commit: HEAD, lanes, events, the ledger, the outbox. */
 function isInMemory(append: Append): boolean {
-  const { repeatable, state, outbox, approval, further_approvals, module, child, open_items, drop_items, share } =
-    append
-  const others = [state, outbox, approval, further_approvals, module, child, open_items, drop_items, share]
-  return repeatable === true && others.every((one) => one === undefined) && !(append.item_of && failsItem(append))
+  const { approval, further_approvals, module, child, open_items, drop_items, share } = append
+  const others = [approval, further_approvals, module, child, open_items, drop_items, share]
+  return others.every((one) => one === undefined) && !(append.item_of && failsItem(append))
 }
+
+function isRepeatable({ repeatable, state, outbox }: Append): boolean {
+  return repeatable === true && state === undefined && outbox === undefined
+}
+
+/**
+ * An end that leaves nothing outside this process to do, and no question to people to close: a place that is killed before
+ * its commit goes on where the file is, and ends the run again.
+ */
+function endsQuietly({ state, outbox = [], run }: Append, runs: LiveRuns, numberOf: NumberOf): boolean {
+  const number = numberOf(run)
+  const live = number === undefined ? undefined : runs.peek(number)
+  return state !== undefined && live?.asked === false && outbox.every(({ kind }) => INSIDE.has(kind))
+}
+
+type NumberOf = ReturnType<typeof runNumberLookup>
+
+/** What it comes to is rows of the same file, which are written behind the end. */
+const INSIDE: ReadonlySet<OutboxEntry['kind']> = new Set(['release_lease', 'tell_triggers', 'list_words'])
 
 function appendNow(runs: LiveRuns, write: HeadWriter, append: Append, bodies: readonly string[]): Appended {
   const live = runs.open(append.run)

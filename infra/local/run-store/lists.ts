@@ -32,7 +32,8 @@ export function listsOn(db: DatabaseSync): Pick<RunStore, 'list' | 'summaries' |
     db,
     `SELECT tenant, run_id FROM (
        SELECT tenant, run_id, check_at FROM runs WHERE check_at <= ?1
-       UNION ALL SELECT tenant, run_id, check_at FROM run_marks WHERE check_at <= ?1)
+       UNION ALL SELECT tenant, run_id, check_at FROM run_marks WHERE check_at <= ?1
+       UNION ALL SELECT tenant, bulk_id, check_at FROM bulks WHERE check_at <= ?1)
      GROUP BY tenant, run_id ORDER BY min(check_at) LIMIT ?2`,
   )
   return {

@@ -18,6 +18,7 @@ import type { birthFacts } from '../../../shared/runs/run-facts.ts'
 import type { Meta, RunKey } from '../../../shared/runs/run-store.ts'
 import type { BlockProjection, ContextItem } from '../../../shared/runs/run-store-items.ts'
 import { allCommitted, onTransactions } from '../database.ts'
+import { inserter } from '../insert-rows.ts'
 import { eventReader } from './event-log.ts'
 import { factsWriter } from './facts-writer.ts'
 import { forgetRunNumbers, nameOf, noteRunNumber, query, runNumberLookup } from './query.ts'
@@ -456,9 +457,6 @@ const STATEMENTS = {
   check: 'UPDATE runs SET check_at = ? WHERE run = ?',
   owed: 'INSERT OR REPLACE INTO outbox (run, id, at, body) VALUES (?, ?, ?, ?)',
   settled: 'DELETE FROM outbox WHERE run = ? AND id = ?',
-  wait: `INSERT INTO join_waits (run, key, token, need) VALUES (?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET need = excluded.need`,
-  done: 'INSERT OR IGNORE INTO join_done (run, key, source) VALUES (?, ?, ?)',
   ledger: `UPDATE runs SET cap_tokens = ?, cap_usd_micros = ?, committed_tokens = ?, committed_usd_micros = ?,
     spent_tokens = ?, spent_usd_micros = ?, unpriced_tokens = ? WHERE run = ?`,
 } as const
@@ -469,11 +467,18 @@ type Sql = Readonly<Record<keyof typeof STATEMENTS, StatementSync>>
 function writer(db: DatabaseSync): (live: LiveRun) => void {
   const entries = Object.entries(STATEMENTS).map(([name, source]) => [name, db.prepare(source)])
   const sql: Sql = Object.fromEntries(entries)
-  const events = inserter(db, 'events (id, event_id, at, body)', 4)
+  const events = inserter(db, 'INTO events (id, event_id, at, body)', 4)
   const facts = factsWriter(db)
+  const done = inserter(db, 'OR IGNORE INTO join_done (run, key, source)', 3)
+  const waits = inserter(
+    db,
+    'INTO join_waits (run, key, token, need)',
+    4,
+    'ON CONFLICT DO UPDATE SET need = excluded.need',
+  )
   const lanes = inserter(
     db,
-    'lanes (run, lane, ordinal, projected, state, holder, lease_until, body)',
+    'INTO lanes (run, lane, ordinal, projected, state, holder, lease_until, body)',
     8,
     `ON CONFLICT DO UPDATE SET ordinal = excluded.ordinal, projected = excluded.projected, state = excluded.state,
       holder = excluded.holder, lease_until = excluded.lease_until, body = excluded.body`,
@@ -482,10 +487,13 @@ function writer(db: DatabaseSync): (live: LiveRun) => void {
     const { unwritten } = live
     if (unwritten.birth === undefined) writeHead(sql, live)
     else writeBirth(sql, live, unwritten.birth)
-    if (unwritten.birth !== undefined) facts.begin(live, unwritten.birth.facts)
-    if (unwritten.ends) facts.end(live.run, headOfLive(live, []))
+    const end = unwritten.ends ? headOfLive(live, []) : undefined
+    if (unwritten.birth !== undefined) facts.begin(live, unwritten.birth.facts, end)
+    else if (end !== undefined) facts.end(live.run, end)
     if (unwritten.events.length > 0) events(unwritten.events)
     if (unwritten.lanes.size > 0) lanes([...unwritten.lanes].flatMap((lane) => laneValues(live, lane)))
+    if (unwritten.waits.length > 0) waits(unwritten.waits.flatMap((wait) => [live.run, ...wait]))
+    if (unwritten.done.length > 0) done(unwritten.done.flatMap((one) => [live.run, ...one]))
     writeSeldom(sql, live)
     live.unwritten = nothingUnwritten()
   }
@@ -518,8 +526,6 @@ function writeSeldom(sql: Sql, { run, outbox, filed, unwritten }: LiveRun): void
     sql.owed.run(run, id, entry.at, JSON.stringify(entry))
     filed.add(id)
   }
-  for (const wait of unwritten.waits) sql.wait.run(run, ...wait)
-  for (const done of unwritten.done) sql.done.run(run, ...done)
 }
 
 function headValues(live: LiveRun): SQLInputValue[] {
@@ -542,26 +548,4 @@ function laneValues({ run, lanes }: LiveRun, lane: string): SQLInputValue[] {
   if (projection === undefined) return [run, lane, ordinal, null, null, null, null, null]
   const { state, holder = null } = projection
   return [run, lane, ordinal, projection.ordinal, state, holder, lease_until, withoutTwins(JSON.stringify(projection))]
-}
-
-/** A statement costs more than a row. */
-const ROWS = [16, 8, 4, 2, 1]
-
-type Insert = (values: readonly SQLInputValue[]) => void
-
-/** `values`: the columns of as many rows as there are. */
-function inserter(db: DatabaseSync, into: string, columns: number, rest = ''): Insert {
-  const row = `(${Array.from({ length: columns }, () => '?').join(', ')})`
-  const statements = ROWS.map((rows) => {
-    const places = Array.from({ length: rows }, () => row).join(', ')
-    return { rows, insert: db.prepare(`INSERT INTO ${into} VALUES ${places} ${rest}`) }
-  })
-  return (values) => {
-    let from = 0
-    for (const { rows, insert } of statements) {
-      for (const size = rows * columns; values.length - from >= size; from += size) {
-        insert.run(...values.slice(from, from + size))
-      }
-    }
-  }
 }

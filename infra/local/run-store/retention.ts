@@ -47,6 +47,10 @@ export function removeOldSharedItems(db: DatabaseSync, before: string): void {
   transaction(db, () => {
     db.prepare('DELETE FROM cached_results WHERE at < ?').run(before)
     db.prepare('DELETE FROM dead_webhooks WHERE buried_at < ?').run(before)
+    const old =
+      "SELECT tenant, bulk_id FROM bulks WHERE CASE WHEN json_valid(body) THEN body ->> '$.planned_at' END < ?"
+    db.prepare(`DELETE FROM bulk_runs WHERE (tenant, bulk_id) IN (${old})`).run(before)
+    db.prepare(`DELETE FROM bulks WHERE (tenant, bulk_id) IN (${old})`).run(before)
     db.prepare(
       `DELETE FROM lineages WHERE at < ? AND NOT EXISTS (
         SELECT 1 FROM runs WHERE tenant = lineages.tenant AND run_id = lineages.run_id)`,

@@ -4,6 +4,7 @@ import { transaction } from '../database.ts'
 import { adoptOn } from './adopt.ts'
 import { appendOn } from './append.ts'
 import { approvalsOn } from './approvals.ts'
+import { bulksOn } from './bulks.ts'
 import { marksOn } from './erasure.ts'
 import { eventLogOn, sealsOn } from './event-log.ts'
 import { addFacts, factsOn } from './facts.ts'
@@ -24,6 +25,7 @@ import {
   storedBytesOn,
   turnsOn,
 } from './tenant-items.ts'
+import { viewsOn } from './views.ts'
 
 /** The run store of the local place, in an open database; makes its tables and views when they are not there. */
 export function openRunStore(db: DatabaseSync): RunStore {
@@ -61,5 +63,7 @@ export function openRunStore(db: DatabaseSync): RunStore {
     ...lineageOn(db),
     ...goalAttemptsOn(db),
     ...notedRequestsOn(db),
+    ...bulksOn(db),
+    ...viewsOn(db),
   }
 }

@@ -128,6 +128,15 @@ CREATE INDEX IF NOT EXISTS run_marks_due ON run_marks (check_at) WHERE check_at 
 CREATE TABLE IF NOT EXISTS erasing_bodies (
   tenant TEXT NOT NULL, run_id TEXT NOT NULL, sha256 TEXT NOT NULL, spared INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (tenant, run_id, sha256)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS saved_views (
+  tenant TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (tenant, name)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS bulks (
+  tenant TEXT NOT NULL, bulk_id TEXT NOT NULL, version INTEGER NOT NULL, body TEXT NOT NULL, check_at TEXT,
+  PRIMARY KEY (tenant, bulk_id)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS bulks_due ON bulks (check_at) WHERE check_at IS NOT NULL;
+CREATE TABLE IF NOT EXISTS bulk_runs (
+  tenant TEXT NOT NULL, bulk_id TEXT NOT NULL, n INTEGER NOT NULL, of_run TEXT NOT NULL, outcome TEXT,
+  PRIMARY KEY (tenant, bulk_id, n)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS cursor_keys (key BLOB NOT NULL);
 CREATE VIEW IF NOT EXISTS dag_runs AS
   SELECT r.tenant, r.run_id, r.dag_name, m.body ->> 'dag_hash' AS dag_hash, r.state, r.seq AS last_seq,

@@ -7,7 +7,7 @@ import { inWordsOfGraph, type RelationName } from './asked-words.ts'
 import { COMPARATIVE, compareFacts, eitherOr } from './compare-facts.ts'
 import { askedByNoun, withDescribed } from './described-names.ts'
 import { chooseLinkedUnits, type EvidenceUnit, evidenceUnits } from './evidence-units.ts'
-import { isOfKind, namesSaid, readQuestionForm } from './question-form.ts'
+import { isOfKind, namesSaid, type QuestionForm, readQuestionForm } from './question-form.ts'
 import { followQuestionPath } from './question-path.ts'
 import { turnedRound } from './relation-direction.ts'
 import { predicateTerms } from './thing-set.ts'
@@ -151,7 +151,7 @@ const LEAST_SHARE = 0.25
 export function passagesThatMayAnswer(
   topic: string,
   evidence: readonly ShownEvidence[],
-  { relation, missing }: Pick<Coverage, 'relation' | 'missing'>,
+  { relation, missing, refused }: Pick<Coverage, 'relation' | 'missing' | 'refused'>,
 ): readonly EvidenceUnit[] {
   const { negated, kind } = readQuestionForm(topic)
   // Of what is named and stands nowhere, passages on other things say nothing.
@@ -160,7 +160,8 @@ export function passagesThatMayAnswer(
   )
   if (negated || isUnknown) return []
   const terms = [...new Set(contentTerms(topic))]
-  const units = evidenceUnits(evidence).filter(({ kind }) => kind === 'sentence')
+  const units = evidenceUnits(evidence).filter((unit) => unit.kind === 'sentence')
+  const mayNot = whatMayNot(topic, evidence, { relation, refused, kind })
   const weights = weigh(terms, units)
   const total = totalWeight(terms, weights)
   const scored = units.flatMap((unit) => {
@@ -168,13 +169,34 @@ export function passagesThatMayAnswer(
     const had = terms.filter((term) => unit.terms.has(term))
     const saysMore = relation.length === 0 || relation.some((term) => own.has(term))
     const share = total === 0 ? 0 : totalWeight(had, weights) / total
-    if (!saysMore || share < LEAST_SHARE) return []
+    if (!saysMore || share < LEAST_SHARE || mayNot(unit)) return []
     const fits = kind === undefined || isOfKind(unit, kind, topic) ? OF_ITS_KIND : 1
     return [{ unit, score: (fits * share) / Math.sqrt(unit.terms.size + TEMPER) }]
   })
   const sorted = scored.toSorted((a, b) => b.score - a.score).map(({ unit }) => unit)
   // Behind a sentence of another thing nobody knows whom `It` means.
   return [...sorted.slice(0, 1), ...sorted.slice(1).filter(({ text }) => !LEANING.test(text))].slice(0, MOST_PASSAGES)
+}
+
+interface Refusal {
+  readonly relation: readonly string[]
+  readonly refused: WhyRefused | undefined
+  readonly kind: QuestionForm['kind']
+}
+
+/** What a question was refused for is shown to nobody as what may answer it. */
+function whatMayNot(
+  topic: string,
+  evidence: readonly ShownEvidence[],
+  { relation, refused, kind }: Refusal,
+): (unit: EvidenceUnit) => boolean {
+  if (refused === 'other_kind' && kind !== undefined) return (unit) => !isOfKind(unit, kind, topic)
+  if (refused !== 'other_way') return () => false
+  return turnedRound(
+    topic,
+    relation,
+    evidence.flatMap(({ label }) => label ?? []),
+  )
 }
 
 const LEANING = /^(?:It|Its|They|Their|He|His|She|Her)\b/

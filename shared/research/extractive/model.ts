@@ -7,6 +7,7 @@ import {
   noAnswerText,
   partNote,
   refusalNote,
+  type WhyRefused,
 } from '../claims/claim-lines.ts'
 import { MAX_OBJECTS, oneSentence, plainName, type ShownEvidence } from '../claims/shown-evidence.ts'
 import { type Candidate, CandidateSchema } from '../payloads/candidate-and-evidence.ts'
@@ -177,10 +178,13 @@ function uncoveredLines(
   const lacking = wordsWithTerms(topic, missing)
   const told = lacking.length === 0 ? [] : [`Note: no evidence linked to the question says: ${lacking.join(', ')}.`]
   const why = refused === undefined ? [] : [refusalNote(refused)]
-  if (refused !== undefined && refused !== 'reserved') return [...told, ...why]
+  if (refused !== undefined && !MAY_SHOW.has(refused)) return [...told, ...why]
   const may = passagesThatMayAnswer(coverage.spelt, evidence, { ...coverage, missing })
   return may.length === 0 ? [...told, ...why] : [...told, ...why, MAY_ANSWER, ...may.map((unit) => unitLine(unit))]
 }
+
+/** Where one passage is no answer for such a reason, another may be one. */
+const MAY_SHOW: ReadonlySet<WhyRefused> = new Set<WhyRefused>(['reserved', 'other_way', 'other_kind'])
 
 /** What is asked of a whole set: its answer, or no answer and why. */
 function answerFromSet(topic: string, evidence: readonly ShownEvidence[], { set, spelt = topic, words }: AskedOfGraph) {

@@ -91,16 +91,21 @@ function printLatency(file: string, graph: Generated, count: number, print: Prin
   print(
     `${'processor ms, p50 and p95'.padEnd(30)}${'ours'.padStart(16)}${'plain FTS5'.padStart(16)}${'ours / plain'.padStart(18)}`,
   )
-  for (const words of [2, 6, 12]) {
-    const [ours = [], theirs = []] = inTurns(
-      () => graph.text(words),
-      [(text) => reader.search({ text, limit: LIMIT }), plain],
-    )
-    print(row(`search, ${words} words`, ours, theirs))
+  const names = namesIn(db)
+  let named = 0
+  const texts: Readonly<Record<string, () => string>> = {
+    'search, a name': () => names[named++ % names.length] ?? '',
+    'search, 2 words': () => graph.text(2),
+    'search, 6 words': () => graph.text(6),
+    'search, 12 words': () => graph.text(12),
+  }
+  for (const [name, make] of Object.entries(texts)) {
+    const [ours = [], theirs = []] = inTurns(make, [(text) => reader.search({ text, limit: LIMIT }), plain])
+    print(row(name, ours, theirs))
   }
   let rounds = 1
-  const texts = { 'diffusion, 3 seeds': undefined, 'diffusion, drawn by a text': 'which one leads where' }
-  for (const [name, text] of Object.entries(texts)) {
+  const walks = { 'diffusion, 3 seeds': undefined, 'diffusion, drawn by a text': 'which one leads where' }
+  for (const [name, text] of Object.entries(walks)) {
     const [ours = []] = inTurns(
       () => [31, 77, 1_009].map((step) => ({ entity_id: graph.idOf((rounds++ * step) % count), weight: 1 })),
       [(from) => reader.diffuse({ seeds: from, limit: LIMIT, ...(text === undefined ? {} : { text }) })],
@@ -108,6 +113,13 @@ function printLatency(file: string, graph: Generated, count: number, print: Prin
     print(row(name, ours))
   }
   db.close()
+}
+
+/** Labels of some entities, by the ends of their ids. */
+function namesIn(db: DatabaseSync): readonly string[] {
+  const sql = `SELECT label FROM entities WHERE label IS NOT NULL ORDER BY reversed LIMIT ${ROUNDS}`
+  const labels = db.prepare(sql).all()
+  return labels.map(({ label }) => String(label))
 }
 
 /** Any word, best twenty by bm25(): what FTS5 answers without any of our code. */
@@ -122,12 +134,16 @@ function plainSearch(db: DatabaseSync): (text: string) => unknown {
     )
 }
 
-/** Milliseconds of processor time of each, one after the other with the same question, and whatever else the machine does. */
+/**
+ * Milliseconds of processor time of each, one after the other with the same question; who is first, and reads what the
+ * other then finds in memory, changes each round.
+ */
 function inTurns<T>(make: () => T, runs: readonly ((asked: T) => unknown)[]): readonly (readonly number[])[] {
   const seen = runs.map(() => [] as number[])
   for (let round = 0; round < ROUNDS; round += 1) {
     const asked = make()
-    for (const [at, run] of runs.entries()) {
+    const turn = [...runs.entries()]
+    for (const [at, run] of round % 2 === 0 ? turn : turn.toReversed()) {
       const before = process.cpuUsage()
       run(asked)
       const { user, system } = process.cpuUsage(before)

@@ -1,4 +1,5 @@
 import type { Mutant } from '../mutant.ts'
+import { bulkDoneTwice, bulkRunSkipped, bulkSearchesAgain } from './bulks.ts'
 import { callGateSkipped } from './call-gate-skipped.ts'
 import { callOfAnother } from './call-of-another.ts'
 import { callRetriedByClient } from './call-retried-by-client.ts'
@@ -10,11 +11,17 @@ import { childTakenOver } from './child-taken-over.ts'
 import { countedJoins } from './counted-joins.ts'
 import { decidedTwice } from './decided-twice.ts'
 import { decisionInherited } from './decision-inherited.ts'
+import { droppedTwice } from './dropped-twice.ts'
 import { editsIgnored } from './edits-ignored.ts'
 import { endToldFirst } from './end-told-first.ts'
+import { erasedBodyLeft } from './erased-body-left.ts'
+import { erasedKeptResult } from './erased-kept-result.ts'
+import { erasedStillListed } from './erased-still-listed.ts'
+import { erasureLost } from './erasure-lost.ts'
 import { firedTwice } from './fired-twice.ts'
 import { firingLost } from './firing-lost.ts'
 import { firingOvertakes } from './firing-overtakes.ts'
+import { holdOverlooked } from './hold-overlooked.ts'
 import { itemsDispatchedOn } from './items-dispatched-on.ts'
 import { joinedWithNobody } from './joined-with-nobody.ts'
 import { keptPassedOver } from './kept-passed-over.ts'
@@ -60,6 +67,9 @@ import { waivedUndecided } from './waived-undecided.ts'
 
 /** Every planted mistake. Those with a `client` are of the DynamoDB adapter alone; the others are of both stores. */
 export const MUTANTS: readonly Mutant[] = [
+  bulkDoneTwice,
+  bulkRunSkipped,
+  bulkSearchesAgain,
   callGateSkipped,
   callOfAnother,
   callRetriedByClient,
@@ -71,8 +81,14 @@ export const MUTANTS: readonly Mutant[] = [
   countedJoins,
   decidedTwice,
   decisionInherited,
+  droppedTwice,
   editsIgnored,
   endToldFirst,
+  erasedBodyLeft,
+  erasedKeptResult,
+  erasedStillListed,
+  erasureLost,
+  holdOverlooked,
   firedTwice,
   firingLost,
   firingOvertakes,

@@ -1,3 +1,4 @@
+import type { RunEvent } from '../../../shared/runs/event.ts'
 import { wantsEvent } from '../../../shared/webhooks/endpoint-deliveries.ts'
 import { readMessageId } from '../../../shared/webhooks/message.ts'
 import type { Logs } from '../check-system.ts'
@@ -47,19 +48,26 @@ function checkTexts({ sim }: System, received: readonly Received[]): void {
   }
 }
 
-function checkSources({ sim, runs }: System, logs: Logs, received: readonly Received[]): void {
+function checkSources(system: System, logs: Logs, received: readonly Received[]): void {
   const last = new Map<string, number>()
-  const known = new Set<string>()
-  for (const { id } of received) {
+  for (const id of new Set(received.map((one) => one.id))) {
     const read = readMessageId(id)
-    if (read === undefined || known.has(id)) continue
-    known.add(id)
-    const event = logs.get(read.run_id)?.[read.seq - 1]
-    const endpoint = TOLD.find(({ name }) => name === read.endpoint)
-    if (event === undefined || endpoint === undefined || !wantsEvent(endpoint, event.type))
-      sim.violate('webhooks', `${id} is of no event it wants`)
-    if (endpoint?.tenant !== runs.get(read.run_id)?.tenant) sim.violate(27, `${id} tells of another tenant's run`)
-    if (read.seq < (last.get(lineOf(id)) ?? 0)) sim.violate('webhooks', `${id} came first after a later one`)
+    if (read === undefined) continue
+    const events = logs.get(read.run_id)
+    // One that was erased since.
+    if (events?.length === 0) continue
+    checkSource(system, id, read, events?.[read.seq - 1])
+    if (read.seq < (last.get(lineOf(id)) ?? 0)) system.sim.violate('webhooks', `${id} came first after a later one`)
     last.set(lineOf(id), read.seq)
   }
+}
+
+type Read = NonNullable<ReturnType<typeof readMessageId>>
+
+/** Its endpoint wants the event, and is of the tenant of the run. */
+function checkSource({ sim, runs }: System, id: string, read: Read, event: RunEvent | undefined): void {
+  const endpoint = TOLD.find(({ name }) => name === read.endpoint)
+  if (event === undefined || endpoint === undefined || !wantsEvent(endpoint, event.type))
+    sim.violate('webhooks', `${id} is of no event it wants`)
+  if (endpoint?.tenant !== runs.get(read.run_id)?.tenant) sim.violate(27, `${id} tells of another tenant's run`)
 }

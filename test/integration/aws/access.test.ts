@@ -99,9 +99,10 @@ test('only start-run starts executions, a machine those of parts, and only it ma
   const graph = '{"ForAllValues:StringLike":{"dynamodb:LeadingKeys":["T#main#G","T#main#G#*"]}}'
   const owed = '{"ForAllValues:StringEquals":{"dynamodb:LeadingKeys":"T#main#OWED"}}'
   const waits = '{"ForAllValues:StringLike":{"dynamodb:LeadingKeys":"T#main#W#*"}}'
+  const views = '{"ForAllValues:StringEquals":{"dynamodb:LeadingKeys":"T#main#VIEWS"}}'
   expect(
     who('dynamodb:DeleteItem').filter(
-      ({ condition }) => ![places, log, graph, machines, waits, owed, erased].includes(condition),
+      ({ condition }) => ![places, log, graph, machines, waits, owed, views, erased].includes(condition),
     ),
   ).toEqual([])
 })

@@ -11,7 +11,7 @@ import { slackSettings } from './slack-settings.ts'
 import { telemetrySettings } from './telemetry-settings.ts'
 import { webhookSettings } from './webhook-settings.ts'
 
-/** With everything that brings rights of its own: bearer tokens, a workspace, a webhook, a bus, a service, an MCP server, a collector of spans, anchors, a step, a container, events of EventBridge, a cap of spending, triggers, gradual releases. */
+/** With everything that brings rights of its own: bearer tokens, a workspace, a webhook, a bus, a service, an MCP server, a collector of spans, anchors, a step, a container, events of EventBridge, a cap of spending, triggers of every kind, gradual releases. */
 export function assembledWithAll(): Promise<Assembly> {
   const audit = { anchor: 's3-object-lock', retention_days: 365 } as const
   const secret = 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:sluice/crm-AbCdEf'
@@ -58,6 +58,7 @@ blocks: [{ id: a, mode: deterministic, deterministic: { handler: transform, conf
 triggers:
   - { name: early, schedule: { cron: '0 6 1 * 1-5', timezone: Europe/Berlin }, inputs: { day: '{% $now() %}' } }
   - { name: hook, webhook: { verify: { hmac: { header: x-signature, secret: crm_hook } }, map: { day: body.day } } }
+  - { name: dropped, object: { prefix: inbox/, map: { day: object.name } } }
 `,
   'dags/notifies.yaml': `name: notifies
 blocks: [{ id: notify, mode: deterministic, deterministic: { handler: ./steps/notify.js } }]

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 
 export const ROOT = resolve(import.meta.dirname, '../../..')
 /** Those of every stage; some settings ask for more. */
-export const STACKS = ['SluiceData', 'SluiceMachines', 'SluiceApi'] as const
+export const STACKS = ['SluiceData', 'SluiceMachines', 'SluiceOperations', 'SluiceApi'] as const
 
 export interface Resource {
   readonly Type: string

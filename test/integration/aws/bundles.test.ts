@@ -79,7 +79,7 @@ function bundlesHold(only?: readonly string[]): void {
 
     test.each([
       ['runs graph search indexing tokens triggers spending health', 'DynamoDB_20120810'],
-      ['objects search indexing uploads anchors', 'x-amz-checksum-sha256'],
+      ['objects search indexing uploads anchors drops', 'x-amz-checksum-sha256'],
       ['machine', 'AWSStepFunctions'],
       ['outbox http shell', 'AWSGirApiService'],
     ])('only what has the port %s holds its client', (ports, mark) => {

@@ -51,7 +51,7 @@ const OF_GATES = new Set(['provider', 'http', 'shell'])
 
 /** Ports that lead to AWS, with the methods that do not. */
 const CALL =
-  /\b(runs|objects|uploads|graph|search|indexing|machine|outbox|webhooks|buses|services|mcp|tokens|slack|provider|http|shell|health|anchors|waits|spending|triggers|hookKeys|steps)\.(\w+)\(/g
+  /\b(runs|objects|uploads|graph|search|indexing|machine|outbox|webhooks|buses|services|mcp|tokens|slack|provider|http|shell|health|anchors|waits|spending|triggers|hookKeys|drops|steps)\.(\w+)\(/g
 
 /** esbuild writes the path before each module. */
 function modulesOf(code: string) {

@@ -102,3 +102,15 @@ test('loopback is refused for a stage: there the runtime of the function itself 
   )
   rmSync(dir, { recursive: true })
 })
+
+test('of a proxy a stage takes the address alone: net-gate reads no secret, and functions have no shell', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'sluice-stage-'))
+  const write = (egress: string) => writeFileSync(join(dir, 'sluice.yaml'), `egress: ${egress}\n`)
+  write('{ proxy: environment }')
+  expect(() => readStageSettings(dir, { stage: 'dev' })).toThrow(/egress\.proxy: environment is for the local place/)
+  write('{ proxy: "http://proxy.example:3128", credentials: { env: PROXY_AUTH } }')
+  expect(() => readStageSettings(dir, { stage: 'dev' })).toThrow(/egress\.credentials: is for the local place/)
+  write('{ proxy: "http://proxy.example:3128", hosts: ["*.example"] }')
+  expect(readStageSettings(dir, { stage: 'dev' }).egress).toMatchObject({ proxy: 'http://proxy.example:3128' })
+  rmSync(dir, { recursive: true })
+})

@@ -106,13 +106,13 @@ test('each logs ALL without data, is traced, has a version, and an alias named a
   }
 })
 
-test('start-run, start-research, retry-run and open-child may read the versions, and no other function', () => {
+test('start-run, start-research, retry-run, run-bulk, which retries, and open-child may read the versions, and no other function', () => {
   const readers = made
     .all('AWS::IAM::Policy')
     .concat(made.all('AWS::IAM::Role'))
     .filter(({ Properties }) => JSON.stringify(Properties).includes('states:DescribeStateMachineAlias'))
   expect(readers.map(({ id }) => id.replace(/Role.*|Function.*/, '')).sort()).toEqual([
-    ...['openchild', 'retryrun', 'startresearch', 'startrun'],
+    ...['openchild', 'retryrun', 'runbulk', 'startresearch', 'startrun'],
   ])
 })
 

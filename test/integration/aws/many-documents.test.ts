@@ -98,7 +98,13 @@ const machinesIn = (made: Assembly, stack: string) =>
 describe('sluice:document_stacks', () => {
   test('is 0 by default: every machine stands beside the functions', { tags: ['thorough'] }, () => {
     const made = synthesize(documents(3), {}, 'usual')
-    expect(stacksIn(made.out)).toEqual(['SluiceAnchors', 'SluiceApi', 'SluiceData', 'SluiceMachines'])
+    expect(stacksIn(made.out)).toEqual([
+      'SluiceAnchors',
+      'SluiceApi',
+      'SluiceData',
+      'SluiceMachines',
+      'SluiceOperations',
+    ])
     expect(machinesIn(made, 'SluiceMachines')).toHaveLength(4)
   })
 

@@ -310,6 +310,9 @@ describe('what cannot be', () => {
     expect(() => requireReachable(asking(), { network })).toThrow(/functions ask providers\.a\. Take them out/)
     const told = { ...read({}), webhooks: [webhookSettings()] }
     expect(() => requireReachable(told, { network })).toThrow(/functions ask webhooks\.0/)
+    // A proxy they reach is a way out.
+    const byProxy = { ...told, egress: { ...told.egress, proxy: 'http://proxy.example:3128' } }
+    expect(() => requireReachable(byProxy, { network })).not.toThrow()
   })
 
   test('Slack reaches no private API', () => {

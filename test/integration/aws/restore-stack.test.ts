@@ -34,7 +34,7 @@ describe('sluice:restore_from', () => {
     expect(made.all('AWS::S3::Bucket').map(({ Properties }) => textOf(Properties.BucketName))).toContain(
       'sluice-dev-<AccountId>-<Region>',
     )
-    for (const stack of ['SluiceMachines', 'SluiceApi']) {
+    for (const stack of ['SluiceMachines', 'SluiceOperations', 'SluiceApi']) {
       expect(Object.keys(made.template(stack)).toSorted()).toEqual(Object.keys(plain.template(stack)).toSorted())
     }
   })

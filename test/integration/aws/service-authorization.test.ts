@@ -1,34 +1,8 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { parseSettings } from '../../../shared/settings/parse.ts'
-import { SettingsSchema } from '../../../shared/settings/settings.ts'
 import { type Access, readAccesses } from './accesses.ts'
 import { assembled } from './assembled.ts'
-import { assembledWithAll } from './assembled-with-all.ts'
-import { type Assembly, ROOT } from './assembly.ts'
 import { AUTHORIZED } from './service-authorization.ts'
-import { slackSettings } from './slack-settings.ts'
-
-const KEY = 'arn:aws:kms:eu-central-1:111122223333:key/11111111-2222-3333-4444-555555555555'
-const JWT = { mode: 'jwt', jwt: { issuer: 'https://login.example', audience: 'sluice' } }
-
-/** Everything in a stage's settings that brings rights, in one of them at least. */
-const VARIANTS: Readonly<Record<string, () => Promise<Assembly>>> = {
-  'as it is': () => assembled(),
-  'with bearer tokens, a workspace, webhooks, services, steps, containers, anchors and events': assembledWithAll,
-  'with JWTs, a key and a web ACL': () => assembled({ 'sluice:auth': JWT, 'sluice:key': KEY, 'sluice:waf': 'managed' }),
-  'of two tenants, one with a workspace, and a key': () =>
-    assembled({ 'sluice:auth': 'token', 'sluice:key': KEY, 'sluice:tenants': 'main,other' }, slackSettings()),
-  'with models of Bedrock': () => assembled({}, withModels()),
-}
-
-function withModels() {
-  const shipped = parseSettings(readFileSync(join(ROOT, 'sluice.yaml'), 'utf8'), 'sluice.yaml')
-  const model = 'us.anthropic.claude-sonnet-4-20250514-v1:0'
-  const providers = { far: { type: 'bedrock', region: 'us-east-1', models: [model] } }
-  return SettingsSchema.parse({ ...shipped, providers, research: { provider: 'far', model } })
-}
+import { VARIANTS } from './variants.ts'
 
 /** Its logs are its own groups', which AWS makes and names; AWS asks for this role of an account as it stands. */
 const OF_ALL = new Set(['(API Gateway) logs'])

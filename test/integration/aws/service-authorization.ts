@@ -62,6 +62,13 @@ export const AUTHORIZED: ReadonlyMap<string, Authorized> = new Map([
   ...one('ecs:StopTask ecs:DescribeTasks', [TASK], ['ecs:cluster']),
   ...one('ecr:BatchGetImage ecr:GetDownloadUrlForLayer ecr:BatchCheckLayerAvailability', [/^ecr:.*repository\/.+$/]),
   ...one('ecr:GetAuthorizationToken', []),
+  // Lambda's guide names everything for them, also for those that have resources; its key is of calls by code of a function.
+  ...one(
+    'ec2:CreateNetworkInterface ec2:DescribeNetworkInterfaces ec2:DescribeSubnets ec2:DeleteNetworkInterface',
+    [],
+    ['lambda:SourceFunctionArn'],
+  ),
+  ...one('ec2:AssignPrivateIpAddresses ec2:UnassignPrivateIpAddresses', [], ['lambda:SourceFunctionArn']),
   ...one(
     'bedrock:InvokeModel bedrock:InvokeModelWithResponseStream',
     [/^bedrock:.*(foundation-model|inference-profile|application-inference-profile)\/.+$/],

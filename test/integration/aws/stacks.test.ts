@@ -55,7 +55,7 @@ describe('the templates', () => {
         /\b\d{12}\b|ImportValue|GetStackOutput|\b[a-z]{2}-(north|south|east|west|central)\w*-\d\b/,
       )
     }
-    expect(made.app.node.findAll().filter((node) => Stack.isStack(node))).toHaveLength(3)
+    expect(made.app.node.findAll().filter((node) => Stack.isStack(node))).toHaveLength(STACKS.length)
   })
 
   test('are what cfn-lint finds nothing in', (context) => {
@@ -222,6 +222,7 @@ describe('functions', () => {
         'index-graph',
         'keep-or-erase',
         'reconcile',
+        'run-bulk',
         'send-outbox',
         'send-webhooks',
         'start-run',

@@ -54,6 +54,7 @@ const RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   'runs.due': ['runs.due'],
   'runs.deadWebhooks': ['runs.dead'],
   'runs.dequeue': ['runs.dequeue'],
+  'runs.removeView': ['runs.unview'],
   'runs.countRequest': ['runs.count'],
   'runs.noteRequest': ['runs.note'],
   'runs.endRequest': ['runs.noteEnd'],
@@ -88,12 +89,14 @@ const RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   'outbox.graphWork': ['outbox.graph'],
   'outbox.fireTriggers': ['outbox.fire'],
   'outbox.keepOrErase': ['outbox.mark'],
+  'outbox.runBulk': ['outbox.bulk'],
   'outbox.webhookWork': ['outbox.webhook'],
   'outbox.busWork': ['outbox.bus'],
   webhooks: ['webhooks.sign'],
   buses: ['buses.put'],
   services: ['services.key'],
   hookKeys: ['hooks.verify'],
+  drops: ['drops.read'],
   mcp: ['mcp.key'],
   'outbox.writeAnchor': ['outbox.anchor'],
   'anchors.put': ['anchors.put'],
@@ -161,7 +164,15 @@ function ofStage(
   return name === 'synthesize-answer' ? [`research.${what}`, `judge.${what}`] : [`research.${what}`]
 }
 
-const UPLOADS = new Set(['put-entities', 'put-object', 'upload-object', 'import-stage', 'take-webhook', 'fire-trigger'])
+const UPLOADS = new Set([
+  'put-entities',
+  'put-object',
+  'upload-object',
+  'import-stage',
+  'take-webhook',
+  'take-object',
+  'fire-trigger',
+])
 const STORED = new Set(['countStored', 'storedSince'])
 const LEASES = new Set(['takeLease', 'leases', 'dropLease'])
 
@@ -170,6 +181,7 @@ function actionsOf({ port, method }: CalledMethod, commands: readonly string[]):
   // Nothing is sent: who holds the URL puts.
   if (port === 'uploads') return ['s3:PutObject']
   if (port === 'anchors' && method === 'versions') return READ_VERSIONS
+  if (port === 'drops') return READ_VERSION
   return commands.flatMap((command) => ACTIONS[command] ?? [`${SERVICES[command] ?? 'dynamodb'}:${command}`])
 }
 
@@ -178,6 +190,9 @@ const READ_OBJECT = ['s3:GetObject', 's3:ListBucket']
 
 /** Of a GetObject that names a version, and of its lock, which S3 says to none but who may ask for it. */
 const READ_VERSIONS = ['s3:ListBucketVersions', 's3:GetObjectVersion', 's3:GetObjectRetention']
+
+/** One that is named; without s3:ListBucket a missing one is a refusal. */
+const READ_VERSION = ['s3:GetObjectVersion', 's3:ListBucket']
 
 const ACTIONS: Readonly<Record<string, readonly string[]>> = {
   GetObject: READ_OBJECT,

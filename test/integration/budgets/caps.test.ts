@@ -230,9 +230,14 @@ describe('a cap of the run', () => {
 
   test('counts a lost attempt with its estimate', async () => {
     let hang = true
-    const place = await open(answers(() => (hang ? new Promise(() => {}) : {})))
+    const asked = Promise.withResolvers<void>()
+    const hung = () => {
+      asked.resolve()
+      return new Promise<never>(() => {})
+    }
+    const place = await open(answers(() => (hang ? hung() : {})))
     const id = await place.start({ budget: { tokens: 1_000 }, blocks: [block('a')] })
-    await place.until(id, ({ type }) => type === 'budget:reserved')
+    await asked.promise
     hang = false
     await place.kill()
     const events = await balanced(place, id)

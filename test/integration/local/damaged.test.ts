@@ -167,6 +167,9 @@ const PLAIN: Readonly<Record<string, string>> = {
   parent_tokens: 'token',
   cached_results: 'tenant block_hash inputs_hash at',
   run_marks: 'tenant run_id check_at',
+  saved_views: 'tenant name',
+  bulks: 'tenant bulk_id check_at',
+  bulk_runs: 'tenant bulk_id of_run',
   erasing_bodies: 'tenant run_id sha256',
   artifacts: 'name',
   objects: 'tenant',
@@ -203,6 +206,8 @@ const PLAIN: Readonly<Record<string, string>> = {
   spending_raises: 'cap period id',
   trigger_states: 'tenant document name',
   firings: 'tenant document name id place kept_at state',
+  drop_watches: 'document name prefix suffix',
+  drops_seen: 'document name key version',
 }
 
 test('doctor looks at every column that holds JSON: each text of the file is known for what it is', async () => {

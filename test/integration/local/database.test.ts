@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createSqliteJournal } from '../../../infra/local/asl/sqlite-journal.ts'
 import {
+  allCommitted,
   commitsDone,
   commitTogether,
   onTransactions,
@@ -272,6 +273,7 @@ test('the end of a run closes its hash chain there and then: an event that is ed
   await store.create(newRun(1))
   const run = keyOf(newRun(1).meta)
   await store.append(ending(run))
+  await allCommitted(db)
   db.exec("UPDATE events SET body = replace(body, 'a person stopped it', 'it stopped itself')")
   const events = await store.events(run, 0, 9)
   expect(JSON.stringify(events)).toContain('it stopped itself')

@@ -81,6 +81,8 @@ test('a run, its steps and its end are one commit, and a reader finds all of it'
   const seen = { meta: await store.meta(madeRun), context: await store.context(madeRun) }
   expect([commits(), seen.context?.version]).toEqual([0, 0])
   await store.append(ending(madeRun))
+  expect(commits()).toBe(0)
+  await allCommitted(db)
   expect(commits()).toBe(1)
   const head = await store.head(madeRun)
   expect([head?.seq, head?.outbox]).toEqual([7, []])
@@ -155,6 +157,38 @@ test('who reads a run that was made in this moment reads it whole, whoever fails
   await expect(failed).rejects.toMatchObject({ name: 'Bug' })
   const [events] = await read
   expect(events.map(({ seq }) => seq)).toEqual([1, 2])
+  db.close()
+})
+
+const owed = (kind: 'release_lease' | 'answer_parent') => ({ id: kind, at: newRun(2).meta.created_at, kind })
+
+test('a run that is killed before the commit of its end goes on, and one that was told has ended', async () => {
+  const { db, store, commits } = await open()
+  await store.create(newRun(2))
+  await store.append(step(run, '1', 10))
+  const before = commits()
+  const done = await store.append(ending(madeRun, { outbox: [owed('release_lease')] }))
+  expect([done.ok, commits()]).toEqual([true, before])
+  const file = db.prepare('SELECT state FROM runs WHERE run_id = ?')
+  expect(file.get(madeRun.run_id)).toEqual({ state: 'running' })
+  // What it owes is done in the same moment: nothing of it has a row.
+  await store.settleOutbox(madeRun, ['start', 'release_lease'])
+  await store.events(madeRun, 0, 9)
+  expect(commits()).toBe(before + 1)
+  expect(file.get(madeRun.run_id)).toEqual({ state: 'cancelled' })
+  expect(db.prepare('SELECT count(*) AS rows FROM outbox WHERE run = 2').get()).toEqual({ rows: 0 })
+  db.close()
+})
+
+test('an end that a parent, or who asked a question, waits for comes with its commit', async () => {
+  const { db, store, commits } = await open()
+  await store.append(ending(run, { outbox: [owed('answer_parent')] }))
+  expect(commits()).toBe(1)
+  await store.create(newRun(2))
+  await store.putApproval(madeRun, question('a', 0), 'token')
+  const before = commits()
+  await store.append(ending(madeRun))
+  expect(commits()).toBe(before + 1)
   db.close()
 })
 
@@ -347,7 +381,7 @@ test('an answer over HTTP waits until what it says is on the disk, and is 503 wh
     answered = true
     return status
   })
-  await vi.waitUntil(() => kept.length === 1)
+  await vi.waitUntil(() => kept.length === 1, { timeout: 60_000 })
   expect(answered).toBe(false)
   first?.resolve()
   expect(await waiting).toBe(200)

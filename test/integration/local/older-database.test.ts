@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { openDatabase } from '../../../infra/local/database.ts'
+import { allCommitted, openDatabase } from '../../../infra/local/database.ts'
 import { openRunStore } from '../../../infra/local/run-store/run-store.ts'
 import { hashAfter } from '../../../shared/runs/hash-chain.ts'
 import { type RunStore, shownApprovalStatus } from '../../../shared/runs/run-store.ts'
@@ -51,7 +51,9 @@ function columns(db: DatabaseSync): readonly string[] {
 async function within<T>(work: (store: RunStore) => Promise<T>): Promise<T> {
   const db = openDatabase(folder)
   try {
-    return await work(openRunStore(db))
+    const done = await work(openRunStore(db))
+    await allCommitted(db)
+    return done
   } finally {
     db.close()
   }

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { endRestOf } from '../../../functions/runs/rest.ts'
 import { runsPool } from '../../../shared/runs/run-store.ts'
 import { atMost } from '../../how-much.ts'
 import type { TestPlace } from '../test-place.ts'
@@ -79,6 +80,18 @@ export function restSuite(store: string, openSafe: OpenSafe): void {
       expect(most).toBeLessThanOrEqual(2)
       await noHolders(open)
       expect(await runs.queued('main', 10)).toEqual([])
+    })
+
+    test('goes on with every block that is called while it rests, whichever of them ends the rest', async () => {
+      await opened({ max_runs: 2 })
+      const run_id = await started(WAITS)
+      await resting(run_id)
+      const was = await head(run_id)
+      const { world } = open.place
+      // Each has read that the run rests.
+      const ends = [1, 2, 3].map(() => endRestOf(world, { tenant: 'main', run_id }, was ?? { state: 'running' }))
+      expect(await Promise.all(ends)).toEqual([undefined, undefined, undefined])
+      expect((await head(run_id))?.resting).toBeUndefined()
     })
 
     test(

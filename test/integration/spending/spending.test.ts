@@ -275,3 +275,21 @@ test('a key that raised a cap raises it once, and with another body is refused',
   expect([other.statusCode, JSON.parse(other.body).code]).toEqual([422, 'idempotency_key_reused'])
   expect(await caps(place)).toMatchObject([{ tokens: { raised: 5 } }])
 })
+
+test('a cap of labels counts the runs that were started with them, by the start or by the document, and no others', async () => {
+  const { provider, asked } = paid(() => ({ tokens_in: 250 }))
+  const labels = { team: 'growth' }
+  const place = await open(provider, [{ name: 'growth', per: 'day', tokens: 600, labels }])
+  await place.ended(await place.start(dag('other', block('a')), { labels: { team: 'sales' } }))
+  await place.ended(await place.start(dag('one', block('a')), { labels: { ...labels, stage: 'prod' } }))
+  const used = async () => (await caps(place))[0]?.tokens?.spent
+  expect(await used()).toBe(300)
+  await place.ended(await place.start({ ...dag('two', block('a')), labels }))
+  expect(await used()).toBe(600)
+  expect(await caps(place)).toMatchObject([{ name: 'growth', labels, reached: true }])
+  expect(await refusal(place.start(dag('three', block('a')), { labels }))).toMatchObject({ code: 'spending_reached' })
+  const calls = asked.length
+  await place.ended(await place.start(dag('four', block('a')), { labels: { team: 'sales' } }))
+  expect(asked).toHaveLength(calls + 1)
+  expect(await used()).toBe(600)
+})

@@ -21,6 +21,10 @@ export interface Filled {
   readonly token: string
   readonly endpoint: string
   readonly dead: string
+  /** Planned, and not started. */
+  readonly bulk: string
+  /** Two names of searches: one of them is taken away. */
+  readonly views: readonly [string, string]
   readonly key: string
   readonly cursors: Readonly<Record<'runs' | 'open' | 'closed' | 'dead', string>>
 }
@@ -69,8 +73,13 @@ export async function fillTenant(door: Door, tenant: string): Promise<Filled> {
   await until(door, tenant, research, 'run:completed')
   const { approval_id, digest } = await questionOf(door, tenant, asking)
   const dead = await deadOf(door, tenant)
+  const planned = await call('POST', '/api/dag/bulk', { action: 'stop', q: `dag:asking-${secret}` })
+  if (planned.status !== 201) throw new Error(`${planned.status} ${planned.text}`)
+  const { bulk_id: bulk }: { readonly bulk_id: string } = JSON.parse(planned.text).bulk
+  const views = [`view-of-${tenant}`, `view-by-${tenant}`] as const
+  for (const view of views) idIn(await call('PUT', `/api/dag/views/${view}`, { q: `dag:asking-${secret}` }), 'name')
   return {
-    ...{ tenant, done, asking, research, approval: approval_id, digest, token, key, dead },
+    ...{ tenant, done, asking, research, approval: approval_id, digest, token, key, dead, bulk, views },
     ...{
       entity: idOf(name),
       beside: idOf(`beside${tenant}`),

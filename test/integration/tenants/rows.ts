@@ -170,6 +170,22 @@ export const ROWS: readonly Row[] = [
     ...{ route: 'replay-webhook', what: 'a dead webhook', id: ({ dead }) => dead },
     request: (id) => send('POST', '/api/webhooks/replay', { id }),
   },
+  {
+    ...{ route: 'get-bulk', what: 'a bulk', id: ({ bulk }) => bulk },
+    request: (id) => get(`/api/dag/bulk/${id}`),
+  },
+  {
+    ...{ route: 'change-bulk', what: 'a bulk', id: ({ bulk }) => bulk },
+    request: (id) => send('POST', `/api/dag/bulk/${id}`, { do: 'cancel' }),
+  },
+  {
+    ...{ route: 'put-view', what: 'a view', id: ({ views }) => views[0] },
+    request: (id) => send('PUT', `/api/dag/views/${id}`, { name: 'another' }),
+  },
+  {
+    ...{ route: 'delete-view', what: 'a view', id: ({ views }) => views[1], blind: true },
+    request: (id) => send('DELETE', `/api/dag/views/${id}`, undefined),
+  },
   ...(['runs', 'open', 'closed', 'dead'] as const).map((list): Row => {
     const route = { runs: 'list-runs', open: 'list-approvals', closed: 'list-approvals', dead: 'list-dead-webhooks' }
     const path = {
@@ -190,7 +206,8 @@ function entityWith(objectstore_ref: string) {
 /** An id of the same form and length that nobody has. */
 export function unknownLike(id: string): string {
   if (/^[0-9a-f]{64}$/.test(id)) return NO_OBJECT
-  if (id.startsWith('hook-')) return `hook-${'z'.repeat(id.length - 5)}`
+  if (/^(hook|view)-/.test(id)) return `${id.slice(0, 5)}${'z'.repeat(id.length - 5)}`
+  if (id.startsWith('bulk_')) return `bulk_${'0'.repeat(id.length - 5)}`
   if (id.includes('.')) return `${id.slice(0, -4)}zzzz`
   const run = /(?<=run_|apr_)[0-9a-z]{26}/
   if (run.test(id)) return id.replace(run, '0'.repeat(26))

@@ -86,10 +86,11 @@ export function tenantTests(place: () => Place): void {
     const stopped = await door.call('globex', 'POST', '/api/dag/runs/stop-all', { body: { hold: true } })
     expect(stopped.status).toBe(200)
     expect((await door.call('globex', 'GET', `/api/dag/runs/${json.run_id}`)).json.run.state).toBe('cancelled')
-    const { done, asking, research, entity, object, token, endpoint, dead } = acme
+    const { done, asking, research, entity, object, token, endpoint, dead, bulk } = acme
+    const own = [done, asking, research, entity, object, token, endpoint, dead, bulk, ...acme.views]
     for (const path of LISTS) {
       const { text } = await door.call('globex', 'GET', path)
-      const seen = [done, asking, research, entity, object, token, endpoint, dead].filter((id) => text.includes(id))
+      const seen = own.filter((id) => text.includes(id))
       expect([path, seen]).toEqual([path, []])
     }
     expect(await worldOf(door, acme)).toEqual(before)
@@ -122,6 +123,7 @@ export function tenantTests(place: () => Place): void {
 /** Everything a tenant may list, of itself and of the place. */
 const LISTS = [
   ...['/api/dag/runs', '/api/dag/approvals?status=all', '/api/tokens', '/api/webhooks', '/api/webhooks/dead'],
+  ...['/api/dag/bulk', '/api/dag/views', '/api/dag/count?q=acmesecret', '/api/dag/search?q=acmesecret'],
   ...['/api/graph/search?q=acmesecret', '/api/graph/search', '/api/config', '/api/dag/safety'],
 ]
 

@@ -12,7 +12,13 @@ export async function worldOf(door: Door, { tenant, ...ids }: Filled): Promise<R
     ...[`/api/dag/runs/${ids.done}/outputs/plan`, `/api/dag/runs/${ids.done}/verify`, `/api/research/${ids.research}`],
     ...[`/api/graph/entities/${ids.entity}`, `/api/graph/entities/${ids.entity}/neighbors`],
     ...[`/api/objects/${ids.object}`, '/api/tokens', '/api/webhooks', '/api/webhooks/dead?limit=100'],
-    ...['/api/dag/runs?limit=100', '/api/dag/approvals?status=all&limit=100', '/api/dag/safety'],
+    ...[
+      '/api/dag/bulk',
+      '/api/dag/views',
+      '/api/dag/runs?limit=100',
+      '/api/dag/approvals?status=all&limit=100',
+      '/api/dag/safety',
+    ],
     '/api/graph/search?q=secret',
   ]
   const world: Record<string, string> = {}

@@ -40,9 +40,15 @@ describe('every route', () => {
     expect(seen).toEqual({ status: 403, code: 'missing_scope' })
   })
 
-  test('changes nothing with a scope that reads, but for the three that only think', () => {
+  test('changes nothing with a scope that reads, but for the three that only think; a bulk asks for that of its action besides', () => {
     const readers = BEHIND.filter(({ method, scope }) => method !== 'GET' && (scope ?? 'runs:read').endsWith(':read'))
-    expect(readers.map(({ name }) => name)).toEqual(['validate-dag', 'plan-dag', 'try-trigger'])
+    expect(readers.map(({ name }) => name)).toEqual([
+      'validate-dag',
+      'plan-dag',
+      'plan-bulk',
+      'change-bulk',
+      'try-trigger',
+    ])
   })
 
   test('needs no scope only where it says what everybody may know', () => {

@@ -2,59 +2,9 @@ import { expect, test } from 'vitest'
 import { type AskingBlock, compileDag, markAskingBlocks } from '../../../shared/compile/compile-dag.ts'
 import { weighSteps } from '../../../shared/compile/split-machine.ts'
 import { aslErrors, aslErrorsOfAll } from '../../machines/asl-validator.ts'
+import { ASK, KINDS } from '../../machines/kinds.ts'
 
 /** One small machine of each kind, reviewed like code; what all machines have is in machine-text.test.ts. */
-const back = (route_to: string) => [
-  { when_gate: 'g', route_to, reset_blocks: [], max_bounces: 2, feedback_from: 'gate_verdicts' as const },
-]
-
-const ASK = [{ on_fail: 'ask' as const }]
-
-const KINDS: Readonly<Record<string, readonly AskingBlock[]>> = {
-  'a block that sends the run back, and one after it': [
-    { id: 'build', upstream: [] },
-    { id: 'review', upstream: ['build'], on_gate_fail: back('build') },
-    { id: 'publish', upstream: ['review'] },
-  ],
-  'a module in a branch, with an approval, a Parallel and a join inside': [
-    { id: 'a', upstream: [], on_gate_fail: back('a') },
-    { id: 'plan', upstream: [], approval: { timeout_sec: 600 } },
-    { id: 'x', upstream: ['plan'] },
-    { id: 'y', upstream: ['plan'] },
-    { id: 'x2', upstream: ['x'] },
-    { id: 'review', upstream: ['x2'], on_gate_fail: back('plan') },
-    { id: 'y2', upstream: ['x', 'y'], on_gate_fail: back('plan') },
-  ],
-  'a module that a join outside waits for': [
-    { id: 'build', upstream: [], on_gate_fail: back('build') },
-    { id: 'other', upstream: [] },
-    { id: 'c', upstream: ['build'] },
-    { id: 'd', upstream: ['build', 'other'] },
-  ],
-  'a fan-out': [{ id: 'each', upstream: [], foreach: { items: '{{inputs.files}}', max_concurrency: 50 } }],
-  'a fan-out a person decides about, in a module': [
-    {
-      id: 'each',
-      upstream: [],
-      approval: { timeout_sec: 600 },
-      foreach: { items: [1], max_concurrency: 4 },
-      on_gate_fail: back('each'),
-    },
-  ],
-  'a block that may ask, one that decides before that, and one that never asks': [
-    { id: 'plan', upstream: [], post_gates: ASK },
-    { id: 'build', upstream: ['plan'], pre_gates: ASK, approval: { timeout_sec: 600 } },
-    { id: 'ship', upstream: ['build'] },
-  ],
-  'blocks of a module that may ask': [
-    { id: 'build', upstream: [], post_gates: ASK, on_gate_fail: back('build') },
-    { id: 'child', upstream: ['build'], mode: 'dag', pre_gates: ASK, on_gate_fail: back('build') },
-  ],
-  'a child run': [{ id: 'child', upstream: [], mode: 'dag' }],
-  'a research run': [{ id: 'question', upstream: [], mode: 'research' }],
-  'a child run in a module': [{ id: 'child', upstream: [], mode: 'dag', on_gate_fail: back('child') }],
-}
-
 test.each(Object.entries(KINDS))('the machine of %s', (_, blocks) => {
   const { definition } = compileDag({ blocks })
   const { _settle, _end, _decide_completion, _done, _failed, ...states } = definition.States

@@ -25,6 +25,7 @@ test.each(FIELD_NAMES)('the example of %s is read', (name) => {
 test.each<[string, object]>([
   ['state:failed,approval', { field: 'state', any: ['failed', 'paused_approval'] }],
   ['STATE:Failed', { field: 'state', any: ['failed'] }],
+  ['subject:"a b"', { field: 'subject', any: ['a b'] }],
   ['-label:team', { negated: true, field: 'label', any: [{ key: 'team' }] }],
   ['label:team="a b, c"', { field: 'label', any: [{ key: 'team', value: 'a b, c' }] }],
   ['label:"a=\\"b\\""', { field: 'label', any: [{ key: 'a', value: '"b"' }] }],
@@ -62,7 +63,7 @@ test('words are compared small, each once, and those behind a minus must not be 
 test.each<[string, string]>([
   [
     'dag:x stat:failed',
-    'at character 7, "stat:failed": "stat" is no field. Did you mean "state"? A field is one of state, dag, label, starter, time, ended, duration, cost, tokens, code, role, id; words with a colon stand in quotes.',
+    'at character 7, "stat:failed": "stat" is no field. Did you mean "state"? A field is one of state, dag, label, subject, starter, time, ended, duration, cost, tokens, code, role, id; words with a colon stand in quotes.',
   ],
   [
     'state:fialed',

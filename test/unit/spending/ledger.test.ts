@@ -40,18 +40,24 @@ describe('days and months are those of UTC', () => {
   })
 })
 
-test('a cap counts what its tenant and document say; without them everything', () => {
+test('a cap counts what its tenant, document and labels say; without them everything', () => {
   const caps = SpendingSettingsSchema.parse([
     { name: 'all', per: 'day', usd: 1 },
     { name: 'acme', per: 'day', usd: 1, tenant: 'acme' },
     { name: 'triage', per: 'month', tokens: 5, dag: 'triage' },
     { name: 'both', per: 'month', tokens: 5, tenant: 'acme', dag: 'triage' },
+    { name: 'growth', per: 'day', usd: 1, labels: { team: 'growth' } },
+    { name: 'live', per: 'day', usd: 1, labels: { team: 'growth', stage: 'prod' }, dag: 'triage' },
   ])
-  const names = (tenant: string, dag: string) => capsOf(caps, { tenant, dag }).map(({ name }) => name)
+  const names = (tenant: string, dag: string, labels: Record<string, string> = {}) =>
+    capsOf(caps, { tenant, dag, labels }).map(({ name }) => name)
   expect(names('main', 'other')).toEqual(['all'])
   expect(names('main', 'triage')).toEqual(['all', 'triage'])
   expect(names('acme', 'other')).toEqual(['all', 'acme'])
   expect(names('acme', 'triage')).toEqual(['all', 'acme', 'triage', 'both'])
+  expect(names('main', 'other', { team: 'growth', more: 'x' })).toEqual(['all', 'growth'])
+  expect(names('main', 'triage', { team: 'growth', stage: 'prod' })).toEqual(['all', 'triage', 'growth', 'live'])
+  expect(names('main', 'triage', { team: 'sales', stage: 'prod' })).toEqual(['all', 'triage'])
 })
 
 test('what fits, what is used up and how much of it: raises are on top, a unit without a cap is none', () => {

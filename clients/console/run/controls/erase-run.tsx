@@ -15,8 +15,8 @@ interface DialogProps {
 
 type Mark = operations['get-erasure']['responses'][200]['content']['application/json']
 
-/** Erases a run that is over, for good: says before what goes and what stays. */
-export function EraseDialog({ session, onClose }: DialogProps) {
+/** Erases a run for good, one that goes on as soon as it has ended: says before what goes and what stays. */
+export function EraseDialog({ session, goesOn, onClose }: DialogProps & { readonly goesOn: boolean }) {
   const [reason, setReason] = useState('')
   const [isSure, setSure] = useState(false)
   const [begun, setBegun] = useState<Mark>()
@@ -24,13 +24,13 @@ export function EraseDialog({ session, onClose }: DialogProps) {
   const submit = async (event: Event) => {
     event.preventDefault()
     const params = { path: { run_id: session.runId } }
-    const body = { reason: reason.trim() }
+    const body = { reason: reason.trim(), ...(goesOn && { when_ended: true }) }
     const mark = await run(() => answerOf(api.DELETE('/api/dag/runs/{run_id}', { params, body })))
     if (mark !== undefined) setBegun(mark)
   }
   if (begun !== undefined) return <Begun mark={begun} />
   return (
-    <Modal title="Erase this run" onClose={onClose}>
+    <Modal title={goesOn ? 'Erase this run when it has ended' : 'Erase this run'} onClose={onClose}>
       <form class="stack" onSubmit={submit}>
         <dl class="facts">
           <dt>Goes, for good</dt>
@@ -55,7 +55,7 @@ export function EraseDialog({ session, onClose }: DialogProps) {
             Keep it
           </button>
           <button type="submit" class="danger" disabled={isBusy || !isSure || reason.trim() === ''}>
-            Erase for good
+            {goesOn ? 'Erase at its end' : 'Erase for good'}
           </button>
         </div>
       </form>
@@ -68,11 +68,12 @@ function Begun({ mark }: { readonly mark: Mark }) {
   const leave = () => {
     location.hash = hrefOf(['runs'])
   }
+  const title = mark.erasure?.when_ended ? 'The run is erased when it has ended' : 'The run is being erased'
   return (
-    <Modal title="The run is being erased" onClose={leave}>
+    <Modal title={title} onClose={leave}>
       <p>
         It goes on by itself, also after a restart. <code>sluice run erasure {mark.run_id}</code> shows how far it is,
-        and then the record.
+        and then the record; with <code>--proof</code> to print and to keep.
       </p>
       <div class="actions">
         <button type="button" onClick={leave}>

@@ -34,15 +34,15 @@ export function RunActions({ session }: { readonly session: RunSession }) {
       <button type="button" onClick={() => setOpen('hold')}>
         Hold…
       </button>
-      {isEnded && run.parent === undefined && (
+      {run.parent === undefined && (
         <button type="button" class="danger" onClick={() => setOpen('erase')}>
-          Erase…
+          {isEnded ? 'Erase…' : 'Erase at its end…'}
         </button>
       )}
       {open === 'stop' && <StopDialog session={session} onClose={close} />}
       {open === 'retry' && <RetryDialog session={session} onClose={close} />}
       {open === 'hold' && <HoldDialog session={session} onClose={close} />}
-      {open === 'erase' && <EraseDialog session={session} onClose={close} />}
+      {open === 'erase' && <EraseDialog session={session} goesOn={!isEnded} onClose={close} />}
     </div>
   )
 }
