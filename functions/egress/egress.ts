@@ -1,6 +1,7 @@
 import * as http from 'node:http'
+import { egressProblem, isStraight } from '../../shared/egress/hosts.ts'
 import { type EgressProxy, proxyVariables } from '../../shared/egress/proxy.ts'
-import { type EgressSettings, egressProblem, isStraight } from '../../shared/egress/settings.ts'
+import type { EgressSettings } from '../../shared/egress/settings.ts'
 import { Fault } from '../../shared/errors.ts'
 
 interface InUse {

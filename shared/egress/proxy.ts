@@ -1,6 +1,6 @@
 import { Fault } from '../errors.ts'
-import { hostPattern } from '../gates/settings.ts'
-import { type EgressSettings, THIS_MACHINE } from './settings.ts'
+import { HOST_PATTERN, THIS_MACHINE } from './hosts.ts'
+import type { EgressSettings } from './settings.ts'
 
 /** A proxy: its address with user and password in it, and who is asked past it. */
 export interface EgressProxy {
@@ -48,7 +48,7 @@ function fromEnvironment(own: readonly string[], held: ReadonlyMap<string, strin
   const straight = (first('no_proxy', 'NO_PROXY') ?? '')
     .split(/[,\s]+/)
     .map((text) => text.toLowerCase().replace(/^\./, '*.'))
-  return { url, no_proxy: [...own, ...straight.filter((text) => hostPattern.safeParse(text).success)] }
+  return { url, no_proxy: [...own, ...straight.filter((text) => HOST_PATTERN.test(text))] }
 }
 
 /** The proxy of settings that name its address. `credentials`: USER:PASSWORD. */

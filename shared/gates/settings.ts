@@ -1,13 +1,10 @@
 import * as z from 'zod'
+import { HOST_PATTERN } from '../egress/hosts.ts'
 
-/** A host as URLs write it: `status.example.com`, `*.example.com` for every name below it, an address. */
 export const hostPattern = z
   .string()
   .max(253)
-  .regex(
-    /^(?:\*\.)?[a-z0-9][a-z0-9._-]*$|^\[[0-9a-f:.]+\]$/,
-    'a host in small letters, or *.example.com for all below it',
-  )
+  .regex(HOST_PATTERN, 'a host in small letters, or *.example.com for all below it')
 
 /** What http and webhook gates may reach besides public addresses on ports 80 and 443 (docs/operate.md, "Gates"). */
 export const HttpGateSettingsSchema = z.strictObject({
@@ -21,20 +18,6 @@ export const HttpGateSettingsSchema = z.strictObject({
   loopback: z.boolean().default(false),
 })
 export type HttpGateSettings = z.infer<typeof HttpGateSettingsSchema>
-
-/** Why the operator's lists keep gates and webhooks from a host; undefined = they do not. */
-export function hostListProblem(
-  host: string,
-  { hosts, deny_hosts }: Pick<HttpGateSettings, 'hosts' | 'deny_hosts'>,
-): string | undefined {
-  if (deny_hosts.some((pattern) => hostFits(pattern, host))) return `host ${host} is one the operator denies`
-  if (hosts === undefined || hosts.some((pattern) => hostFits(pattern, host))) return undefined
-  return `host ${host} is not in http_gates.hosts of sluice.yaml`
-}
-
-export function hostFits(pattern: string, host: string): boolean {
-  return pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) : host === pattern
-}
 
 const word = z.string().min(1).max(4_000)
 

@@ -1,4 +1,4 @@
-import { egressProblem } from '../egress/settings.ts'
+import { egressProblem } from '../egress/hosts.ts'
 import type { Issue } from '../errors.ts'
 import type { Settings } from './settings.ts'
 

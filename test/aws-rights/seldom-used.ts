@@ -47,6 +47,7 @@ export const SELDOM_USED: Readonly<Record<string, readonly string[]>> = {
     ],
   'What is tried again is a deployed document: its machine is found by its alias.': [
     'retry-run machine.named states:DescribeStateMachineAlias',
+    'run-bulk machine.named states:DescribeStateMachineAlias',
   ],
   'Versions are looked at in one hour of the day, and removed a month after they were replaced.': [
     'clear-machines machine.clear states:ListStateMachineVersions',
@@ -79,6 +80,16 @@ export const SELDOM_USED: Readonly<Record<string, readonly string[]>> = {
     '* exchange s3:PutObject',
     '* exchange s3:ListBucket',
     '* grants s3:GetObject',
+  ],
+  'A bulk that takes longer than one call, or whose call died, is gone on with: the simulation has both.': [
+    'sweep outbox.bulk lambda:InvokeFunction',
+    'run-bulk outbox.bulk lambda:InvokeFunction',
+  ],
+  'Whoever started a bulk had a token: whether it is still valid is looked up before each run.': [
+    'run-bulk tokens.read dynamodb:GetItem',
+  ],
+  'A dropped object is gone before it is read: S3 says so to none but who may list.': [
+    'take-object drops.read s3:ListBucket',
   ],
   'Documents of children and retries name tools of servers too; an agent searches a graph that is published.': [
     '* mcp.key secretsmanager:GetSecretValue',

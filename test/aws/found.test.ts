@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { BulkRun } from '../../shared/runs/bulk.ts'
 import { isEnd } from './caller.ts'
 import { shippedStack } from './shipped-stack.ts'
 
@@ -66,6 +67,29 @@ test('a search has a name, its runs are counted, and exactly these are labelled 
     erasure: { reason: 'asked for' },
   })
   expect((await aws.caller.call('GET', `/api/dag/runs/${late}/erasure`)).json.erasure).toBeUndefined()
+})
+
+test('what goes on is stopped in bulk, and what was stopped is tried again in bulk, each as a run of its own', async () => {
+  const asks = ({ type }: { readonly type: string }) => type === 'approval:requested'
+  const start = () => aws.caller.start({ name: 'coding', labels: { batch: 'second' } })
+  const ids = [await start(), await start()].toSorted()
+  await Promise.all(ids.map((one) => aws.caller.until(one, asks)))
+  const open = 'label:batch=second state:running'
+  await expect.poll(async () => (await found(open)).toSorted(), { timeout: 20_000 }).toEqual(ids)
+  const stopping = await planned({ action: 'stop', q: open, reason: 'a change of plan' })
+  expect(await carriedOut(stopping.bulk_id)).toMatchObject({ state: 'done', done: 2, refused: 0 })
+  await expect.poll(async () => (await found('label:batch=second state:cancelled')).toSorted()).toEqual(ids)
+
+  const retrying = await planned({ action: 'retry', q: 'label:batch=second state:cancelled' })
+  expect(await carriedOut(retrying.bulk_id)).toMatchObject({ state: 'done', done: 2, refused: 0 })
+  const { json } = await aws.caller.call('GET', `/api/dag/bulk/${retrying.bulk_id}`)
+  const made = (json.runs as readonly BulkRun[]).map(({ outcome }) => outcome?.run_id ?? '')
+  expect(new Set(made).size).toBe(2)
+  await Promise.all(made.map((one) => aws.caller.until(one, asks)))
+  for (const one of made) {
+    expect((await aws.caller.call('GET', `/api/dag/runs/${one}`)).json.run).toMatchObject({ state: 'running' })
+    await aws.caller.call('POST', `/api/dag/runs/${one}/stop`)
+  }
 })
 
 interface PlannedBulk {

@@ -8,12 +8,21 @@ export interface Call {
   readonly wish: Wish
 }
 
-/** The first call of each action of each statement, once. */
+/** The first call of each action of each statement, once, as tenant `main` makes it. */
 export function recordedCalls(folder: string): readonly Call[] {
   const calls = readTraces(folder).flatMap(({ rights }) =>
-    rights.flatMap(({ who, policy, wish }) => (wish === undefined ? [] : [{ who, policy, wish }])),
+    rights.flatMap(({ who, policy, wish }) => (wish === undefined ? [] : [{ who, policy, wish: ofMain(wish) }])),
   )
   return [...new Map(calls.map((call) => [JSON.stringify(call), call])).values()]
+}
+
+/** Other stages have other tenants. */
+function ofMain({ resource, leadingKeys, ...wish }: Wish): Wish {
+  return {
+    ...wish,
+    resource: resource.replace(/\/[^/]+\/(objects|index)\//, '/main/$1/'),
+    ...(leadingKeys === undefined ? {} : { leadingKeys: leadingKeys.map((key) => key.replace(/^T#[^#]+/, 'T#main')) }),
+  }
 }
 
 /** One call for each action and resource of every statement, where a star stands for a name: what a stage may do at all. */

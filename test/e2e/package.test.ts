@@ -271,6 +271,7 @@ describe('sluice as a dependency', { tags: ['thorough'] }, () => {
         'Api',
         'Data',
         'Machines',
+        'Operations',
         'Steps',
       ])
       const text = templates.map((name) => readFileSync(join(out, `assembly-${stage}`, name), 'utf8')).join()

@@ -119,6 +119,13 @@ function typical(all: readonly Used[]): Used {
   }
 }
 
+/** The same but for one unit: which of two that come at the same time reads once more is chance. */
+function expectAlike({ calls, leases, wcu, rcu }: Used, usual: Used): void {
+  expect({ calls, leases }).toEqual({ calls: usual.calls, leases: usual.leases })
+  expect(Math.abs(wcu - usual.wcu)).toBeLessThanOrEqual(1)
+  expect(Math.abs(rcu - usual.rcu)).toBeLessThanOrEqual(1)
+}
+
 /** None costs more than some reads and a write besides. */
 function expectNoneDearer(all: readonly Used[], usual: Used): void {
   for (const { calls, wcu, rcu } of all) {
@@ -288,9 +295,9 @@ export function openApprovalsSuite(store: string, openWeek: OpenWeek, size: Week
     // Starts, ordinary runs and sweeps cost what they cost beside nothing.
     const tenth = Math.ceil(questions / 10)
     const usual = { start: typical(starts.slice(TEN.length, TEN.length + tenth)), ...alone }
-    expect(typical(starts.slice(-tenth))).toEqual(usual.start)
-    expect(typical(week.ordinary)).toEqual(usual.ordinary)
-    expect(typical(week.idle)).toEqual(usual.sweep)
+    expectAlike(typical(starts.slice(-tenth)), usual.start)
+    expectAlike(typical(week.ordinary), usual.ordinary)
+    expectAlike(typical(week.idle), usual.sweep)
     expectNoneDearer(starts.slice(TEN.length), usual.start)
     expectNoneDearer(week.ordinary, usual.ordinary)
     expectNoneDearer(week.idle, usual.sweep)

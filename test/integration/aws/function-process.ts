@@ -14,6 +14,7 @@ function environment(): Readonly<Record<string, string>> {
     AWS_REGION: REGION,
     TABLE: 'sluice-dev',
     BUCKET: `sluice-dev-${ACCOUNT}-${REGION}`,
+    DROPS: `sluice-dev-drops-${ACCOUNT}-${REGION}`,
     STATE_MACHINE_ROLE_ARN: `arn:aws:iam::${ACCOUNT}:role/sluice-dev-machines-${REGION}`,
     ...Object.fromEntries(arns),
   }
