@@ -26,10 +26,15 @@ export async function missingRunFault(world: Pick<World, 'runs'>, run: RunKey, c
   return new Fault('NotFound', 'unknown_run', message)
 }
 
-/** A run that had META a moment ago and has no HEAD: it was erased in between, or its store is damaged. */
-export async function goneFault({ runs }: Pick<World, 'runs'>, run: RunKey): Promise<Fault> {
+/** A run that had META, or HEAD, a moment ago and has not the other: it was erased in between, or its store is damaged. */
+export async function goneFault(
+  { runs }: Pick<World, 'runs'>,
+  run: RunKey,
+  missing: 'HEAD' | 'META' = 'HEAD',
+): Promise<Fault> {
   const erasure = (await runs.mark(run))?.erasure
   if (erasure !== undefined) return runErasedFault(run, erasure)
+  if (missing === 'META') return new Fault('Bug', 'meta_missing', `Run "${run.run_id}" has HEAD but no META.`)
   return new Fault('Bug', 'head_missing', `Run "${run.run_id}" has META but no HEAD.`)
 }
 

@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import { Fault } from '../../shared/errors.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import type { Head } from '../../shared/runs/head.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
@@ -14,6 +13,7 @@ import {
 import { type WebhookWork, webhookMessage } from '../../shared/webhooks/message.ts'
 import type { Endpoint } from '../../shared/webhooks/settings.ts'
 import type { World } from '../../shared/world.ts'
+import { goneFault } from '../require-run.ts'
 import type { Delivery, Telling } from './deliver.ts'
 import { tellErasure } from './tell-erasure.ts'
 
@@ -175,7 +175,7 @@ async function tellEvent<E extends Endpoint>(
 ): Promise<boolean> {
   const { endpoint, entry, head, event } = told
   const meta = await world.runs.meta(run)
-  if (meta === undefined) throw new Fault('Bug', 'meta_missing', `Run "${run.run_id}" has HEAD but no META.`)
+  if (meta === undefined) throw await goneFault(world, run, 'META')
   const message = webhookMessage(meta, event, endpoint)
   const done = await telling.deliver(endpoint, message, event)
   if (done.ok) await world.runs.moveEntry(run, entry, nextEndpointEntry(head, entry, event.seq))

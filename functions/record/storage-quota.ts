@@ -2,6 +2,7 @@ import { Fault } from '../../shared/errors.ts'
 import type { Head } from '../../shared/runs/head.ts'
 import { oldestKeptWeek, type RunKey, weekExpirySeconds, weekOf } from '../../shared/runs/run-store.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
+import { sha256 } from '../../shared/text/hash.ts'
 import type { World } from '../../shared/world.ts'
 import { shareRunCache } from './pinned-run.ts'
 
@@ -43,7 +44,9 @@ interface Tally {
 export function openCountedStorage<W extends Storing>(given: W, run: RunKey, block?: string): Storage<W> {
   const tally: Tally = { known: undefined, pending: 0, untold: 0, total: undefined }
   const put: World['objects']['put'] = async (tenant, body) => {
-    const stored = await given.objects.put(tenant, body)
+    const stored = await given.objects.put(tenant, body).catch((error: unknown) => {
+      throw perhapsStored(error, `objstore://${tenant}/${sha256(body)}`)
+    })
     count(tally, stored.bytes)
     return stored
   }
@@ -72,6 +75,13 @@ export function openCountedStorage<W extends Storing>(given: W, run: RunKey, blo
       tally.known = stored_bytes ?? 0
     },
   }
+}
+
+/** Nobody knows whether it is there: the words name it, so that whoever erases the run finds it where they are recorded. */
+function perhapsStored(error: unknown, ref: string): unknown {
+  if (!(error instanceof Fault)) return error
+  const { name, code, facts, issues, status, message } = error
+  return new Fault(name, code, `${message} It may be stored as ${ref}.`, { facts, issues, status, cause: error })
 }
 
 function count(tally: Tally, bytes: number): void {

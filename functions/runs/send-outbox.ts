@@ -12,6 +12,7 @@ import type { World } from '../../shared/world.ts'
 import { functionHandler } from '../handler.ts'
 import { readPinned } from '../record/pinned-run.ts'
 import { readPortValues, readProjections } from '../record/projections.ts'
+import { goneFault } from '../require-run.ts'
 import { sendAnswerWebhook } from '../research/research-answer.ts'
 import { fillSlots, releaseSlot } from './slots.ts'
 import { stopChild, stopChildren } from './stop-children.ts'
@@ -86,7 +87,7 @@ async function perform(world: World, run: RunKey, entry: OutboxEntry): Promise<v
       return world.outbox.startRun(run)
     case 'stop_execution': {
       const meta = await world.runs.meta(run)
-      if (meta === undefined) throw new Fault('Bug', 'meta_missing', `Run "${run.run_id}" has HEAD but no META.`)
+      if (meta === undefined) throw await goneFault(world, run, 'META')
       await world.machine.stop(meta.machine, run.run_id, entry.cause)
       return stopChildren(world, run, entry.cause)
     }

@@ -11,6 +11,7 @@ import { functionHandler, type HostContext } from '../handler.ts'
 import { changeHandler } from '../http-handler.ts'
 import { headAfter, lastOutputs } from '../record/end-of-run.ts'
 import { readPinned } from '../record/pinned-run.ts'
+import { goneFault } from '../require-run.ts'
 import { writeLoopEntity } from '../research/stored-chain.ts'
 import { endIfHeld } from './admit-run.ts'
 import { authoredParts, carriedParts, requireAuthor } from './authoring.ts'
@@ -107,7 +108,7 @@ type LaunchWorld = Pick<World, 'runs' | 'objects' | 'graph' | 'machine' | 'outbo
  */
 export async function launchRun(world: LaunchWorld, run: RunKey): Promise<void> {
   const meta = await world.runs.meta(run)
-  if (meta === undefined) throw new Fault('Bug', 'meta_missing', `Run "${run.run_id}" has no META to start from.`)
+  if (meta === undefined) throw await goneFault(world, run, 'META')
   const head = await world.runs.head(run, [])
   if (head?.state === 'running') {
     if (!(await isAwaited(world, meta))) await endUnawaitedChild(world, meta)

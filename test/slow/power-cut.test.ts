@@ -26,7 +26,7 @@ const hasStrace = spawnSync('strace', ['-V']).status === 0
 
 describe.skipIf(!hasStrace)('a power cut (where there is strace)', () => {
   const full = `full: of ${MOMENTS} moments none loses what was acknowledged`
-  test.each(['power-cut-writer', 'power-cut-place'] as const)(`${full} by %s`, { timeout: 300_000 }, async (writer) => {
+  test.each(['power-cut-writer', 'power-cut-place'] as const)(`${full} by %s`, { timeout: 900_000 }, async (writer) => {
     const calls = written('full', writer)
     const lost: string[] = []
     for (const { at, told } of momentsOf(calls)) {
@@ -84,9 +84,7 @@ async function missing(
   kind: 'fsynced' | 'mixed',
   seed: number,
 ): Promise<readonly string[]> {
-  const disk = join(folder, 'disk')
-  rmSync(disk, { recursive: true, force: true })
-  mkdirSync(disk)
+  const disk = mkdtempSync(join(folder, 'disk-'))
   const random = seeded(seed)
   for (const [path, body] of readDisk(calls, kind === 'fsynced' ? () => false : () => random() < 0.5)) {
     mkdirSync(dirname(join(disk, path)), { recursive: true })
@@ -110,6 +108,7 @@ async function missing(
     return told.filter((_, i) => found[i] === false)
   } finally {
     db.close()
+    rmSync(disk, { recursive: true, force: true })
   }
 }
 
