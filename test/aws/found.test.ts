@@ -74,7 +74,7 @@ test('what goes on is stopped in bulk, and what was stopped is tried again in bu
   const start = () => aws.caller.start({ name: 'coding', labels: { batch: 'second' } })
   const ids = [await start(), await start()].toSorted()
   await Promise.all(ids.map((one) => aws.caller.until(one, asks)))
-  const open = 'label:batch=second state:running'
+  const open = 'label:batch=second state:paused_approval'
   await expect.poll(async () => (await found(open)).toSorted(), { timeout: 20_000 }).toEqual(ids)
   const stopping = await planned({ action: 'stop', q: open, reason: 'a change of plan' })
   expect(await carriedOut(stopping.bulk_id)).toMatchObject({ state: 'done', done: 2, refused: 0 })
@@ -87,7 +87,7 @@ test('what goes on is stopped in bulk, and what was stopped is tried again in bu
   expect(new Set(made).size).toBe(2)
   await Promise.all(made.map((one) => aws.caller.until(one, asks)))
   for (const one of made) {
-    expect((await aws.caller.call('GET', `/api/dag/runs/${one}`)).json.run).toMatchObject({ state: 'running' })
+    expect((await aws.caller.call('GET', `/api/dag/runs/${one}`)).json.run).toMatchObject({ state: 'paused_approval' })
     await aws.caller.call('POST', `/api/dag/runs/${one}/stop`)
   }
 })

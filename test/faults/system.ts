@@ -4,6 +4,7 @@ import { openUploads } from '../../infra/local/uploads.ts'
 import type { Principal } from '../../shared/auth/principal.ts'
 import { SCOPES } from '../../shared/auth/scopes.ts'
 import { FUNCTIONS } from '../../shared/catalog.ts'
+import { objectFault } from '../../shared/ports/objects.ts'
 import type { Head } from '../../shared/runs/head.ts'
 import type { Append, RunKey, RunStore } from '../../shared/runs/run-store.ts'
 import type { WaitStore } from '../../shared/runs/wait-store.ts'
@@ -241,16 +242,18 @@ const MISSING_FOR_MS = 2_000
 
 /** S3 may say that what was just put is not there. */
 function withMissing(sim: Sim, objects: MemoryObjects): SharedPorts['objects'] {
-  const seen = (tenant: string, ref: string): string => {
+  const isMissing = (tenant: string, ref: string): boolean => {
     const at = objects.putAt(tenant, ref)
     const isNew = at !== undefined && sim.scheduler.now() - at < MISSING_FOR_MS
-    const isMissing = isNew && sim.faults.strike('objects/read', ref.slice(-12), ['missing']) !== undefined
-    return isMissing ? ref.replace(/.{8}$/, '00000000') : ref
+    return isNew && sim.faults.strike('objects/read', ref.slice(-12), ['missing']) !== undefined
   }
   return {
     put: objects.put,
-    get: async (tenant, ref) => objects.get(tenant, seen(tenant, ref)),
-    has: async (tenant, ref) => objects.has(tenant, seen(tenant, ref)),
+    async get(tenant, ref) {
+      if (isMissing(tenant, ref)) throw objectFault('missing', ref)
+      return objects.get(tenant, ref)
+    },
+    has: async (tenant, ref) => !isMissing(tenant, ref) && objects.has(tenant, ref),
     erase: objects.erase,
   }
 }
