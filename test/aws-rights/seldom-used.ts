@@ -135,6 +135,7 @@ export const SELDOM_USED: Readonly<Record<string, readonly string[]>> = {
   'The bucket of this stage keeps one version of an object: test/integration/aws/erasure.test.ts erases from one that keeps all.':
     [
       'erase-run runs.count dynamodb:UpdateItem',
+      'run-bulk runs.count dynamodb:UpdateItem',
       'erase-run outbox.mark lambda:InvokeFunction',
       'sweep outbox.mark lambda:InvokeFunction',
       'keep-or-erase objects s3:DeleteObjectVersion',
