@@ -20,7 +20,7 @@ export function recordedCalls(folder: string): readonly Call[] {
 function ofMain({ resource, leadingKeys, ...wish }: Wish): Wish {
   return {
     ...wish,
-    resource: resource.replace(/\/[^/]+\/(objects|index)\//, '/main/$1/'),
+    resource: resource.replace(/^(arn:aws:s3:::[^/]+)\/[^/]+\/(objects|index)\//, '$1/main/$2/'),
     ...(leadingKeys === undefined ? {} : { leadingKeys: leadingKeys.map((key) => key.replace(/^T#[^#]+/, 'T#main')) }),
   }
 }
