@@ -359,7 +359,7 @@ export const FUNCTIONS: readonly FunctionLine[] = [
   { name: 'write-anchor', file: 'runs/write-anchor.ts', ports: ['anchors'], serves: 'anchor' },
   { name: 'get-health', file: 'api/get-health.ts', ports: ['health'] },
   { name: 'get-config', file: 'api/get-config.ts', ports: ['documents'] },
-  { name: 'get-document', file: 'api/get-document.ts', ports: ['documents'] },
+  { name: 'get-document', file: 'api/get-document.ts', ports: ['runs', 'documents'] },
   { name: 'get-agents', file: 'api/get-agents.ts', ports: ['providers'] },
   { name: 'get-gates', file: 'api/get-gates.ts', ports: [] },
   { name: 'get-safety', file: 'api/get-safety.ts', ports: ['runs'] },
@@ -395,6 +395,19 @@ export const FUNCTIONS: readonly FunctionLine[] = [
   { name: 'list-approvals', file: 'api/list-approvals.ts', ports: ['runs', 'objects'] },
   { name: 'decide-approval', file: 'api/decide-approval.ts', ports: ['runs', 'objects', 'outbox'] },
   { name: 'stop-run', file: 'api/stop-run.ts', ports: ['runs', 'objects', 'outbox', 'telemetry'] },
+  { name: 'pause-run', file: 'api/pause-run.ts', stack: 'operations', ports: ['runs', 'outbox'] },
+  {
+    name: 'resume-run',
+    file: 'api/resume-run.ts',
+    stack: 'operations',
+    ports: ['runs', 'objects', 'outbox', 'telemetry'],
+  },
+  {
+    name: 'change-document',
+    file: 'api/change-document.ts',
+    stack: 'operations',
+    ports: ['runs', 'outbox', 'documents'],
+  },
   { name: 'stop-all', file: 'api/stop-all.ts', ports: ['runs', 'outbox', 'telemetry'] },
   {
     name: 'start-research',

@@ -215,6 +215,11 @@ const COMMANDS: readonly Row[] = [
     add: async () => (await import('./run/views.ts')).addView,
   },
   {
+    name: 'dag',
+    is: 'let no run of a document be started for a while, and let it go on',
+    add: async () => (await import('./run/pause.ts')).addDag,
+  },
+  {
     name: 'approvals',
     is: 'what people are asked over all runs',
     add: async () => (await import('./approvals/approval-commands.ts')).addApprovals,

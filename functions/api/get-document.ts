@@ -6,9 +6,12 @@ import { httpHandler } from '../http-handler.ts'
 export const handler = httpHandler({
   name: 'get-document',
   schema: PLACE_ROUTES['get-document'],
-  run: async ({ params: { name } }, world) => {
+  run: async ({ params: { name }, principal }, world) => {
     const text = await world.documents.read(name, 'deployed')
-    if (text !== undefined) return { json: { name, text } }
+    if (text !== undefined) {
+      const paused = await world.runs.startHold(principal.tenant, name)
+      return { json: { name, text, ...(paused === undefined ? {} : { paused }) } }
+    }
     const message = `Cannot show document "${name}": there is none of that name in this place.`
     throw unknownDocument(name, world.documents.names(), message)
   },

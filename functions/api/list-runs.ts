@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 import { RUN_ROUTES, type RunSummary } from '../../shared/api/run-routes.ts'
+import { RUN_STATES, type RunState, type ShownState } from '../../shared/runs/head.ts'
 import { idBeginning } from '../../shared/runs/ids.ts'
 import { type DamagedRun, type Meta, type RunFilter, type RunRole, runRole } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
@@ -26,7 +27,7 @@ interface Shown {
 const MAX_READS = 20
 
 /**
- * `running`, `pending`, `paused_approval` and `waiting` are one stored state, told apart on read. Each read asks for no more than the page
+ * `running`, `pending`, `paused`, `paused_approval` and `waiting` are one stored state, told apart on read. Each read asks for no more than the page
  * still lacks, so that the store's cursor is right behind the last run shown.
  */
 async function shownRuns(world: World, tenant: string, { role, limit, cursor, ...asked }: Query): Promise<Shown> {
@@ -49,13 +50,16 @@ async function shownRuns(world: World, tenant: string, { role, limit, cursor, ..
 }
 
 function filterOf({ status, dag, id }: Pick<Query, 'status' | 'dag' | 'id'>): Omit<RunFilter, 'limit' | 'after'> {
-  const isDerived = status === 'paused_approval' || status === 'pending' || status === 'waiting'
-  const state = isDerived ? 'running' : status
+  const state = status === undefined ? undefined : isStored(status) ? status : 'running'
   return {
     ...(state === undefined ? {} : { state }),
     ...(dag === undefined ? {} : { dag_name: dag }),
     ...(id === undefined ? {} : { id_begins: idBeginning(id) }),
   }
+}
+
+function isStored(status: ShownState): status is RunState {
+  return RUN_STATES.some((state) => state === status)
 }
 
 /** A question has its own role, and is a root or a child besides. */

@@ -8,6 +8,7 @@ import { type EventData, type NewEvent, REFUSED_CODES } from '../../shared/runs/
 import { type HeadApproval, OUTBOX_GRACE_MS } from '../../shared/runs/head.ts'
 import { approvalEpoch, approvalLane, questionNumber } from '../../shared/runs/ids.ts'
 import { ordinal, PHASE } from '../../shared/runs/lane.ts'
+import { runClock } from '../../shared/runs/pause.ts'
 import { peopleOf } from '../../shared/runs/people.ts'
 import type { Append, RunKey } from '../../shared/runs/run-store.ts'
 import { shortRedacted } from '../../shared/text/short-text.ts'
@@ -46,7 +47,7 @@ export async function decideApproval(
     if (stored === undefined) continue
     const append = await decisionAppend(world, run, { ...picked, principal, declared, decision, stored })
     // What was read meanwhile took its time: the moment of the event is what counts.
-    if (hasExpired(approval, Date.parse(append.at))) await expire(world, run, picked)
+    if (hasExpired(approval, runClock(picked.head, Date.parse(append.at)))) await expire(world, run, picked)
     const done = await world.runs.append(append)
     if (done.ok) return tellDecided(world, run, id, append)
     // Somebody else was faster, or the run ended: what is there now decides.
@@ -60,7 +61,7 @@ export async function decideApproval(
 async function openQuestion(world: DecisionWorld, run: RunKey, decision: Decision): Promise<Picked> {
   const picked = await pickApproval(world, run, decision)
   if (picked.approval.status !== 'pending') throw alreadyDecided(picked.id, picked.approval)
-  if (hasExpired(picked.approval, world.clock.now())) await expire(world, run, picked)
+  if (hasExpired(picked.approval, runClock(picked.head, world.clock.now()))) await expire(world, run, picked)
   return picked
 }
 

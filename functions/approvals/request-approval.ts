@@ -4,12 +4,15 @@ import type { NewEvent } from '../../shared/runs/event.ts'
 import { earlierTime, type HeadApproval, OUTBOX_GRACE_MS, openWaits } from '../../shared/runs/head.ts'
 import { approvalEpoch, approvalId, approvalLane, questionNumber } from '../../shared/runs/ids.ts'
 import { ordinal, PHASE, readOrdinal } from '../../shared/runs/lane.ts'
-import type { Append } from '../../shared/runs/run-store.ts'
+import { samePause } from '../../shared/runs/pause.ts'
+import type { Append, RunKey } from '../../shared/runs/run-store.ts'
 import type { ApprovalItem } from '../../shared/runs/run-store-items.ts'
 import { sha256 } from '../../shared/text/hash.ts'
+import type { World } from '../../shared/world.ts'
 import { type BlockCall, isStale, wasStoppedInEarlierPass, whySkipped } from '../attempts/block-call.ts'
 import { awaitsBounce } from '../attempts/bounce.ts'
 import { appendWithUse } from '../attempts/budget.ts'
+import { awaitResume } from '../attempts/hold.ts'
 import { openBlockCall } from '../attempts/open-block-call.ts'
 import { findQuestion, resumeIfAnsweredYes } from '../attempts/question.ts'
 import { functionHandler } from '../handler.ts'
@@ -20,7 +23,8 @@ import { questionBeforeWork, questionInAttempt } from './approval-item.ts'
 
 const InputSchema = z.strictObject({
   in: MachineInputSchema,
-  block: z.string().min(1),
+  /** Absent: `_hold`, which waits for the end of a pause alone. */
+  block: z.string().min(1).optional(),
   token: z.string().min(1),
   e: z.int().min(0).optional(),
   item: z.int().min(0).optional(),
@@ -31,18 +35,29 @@ const InputSchema = z.strictObject({
 /**
  * `_approve_<id>`: asks a person about a block that would otherwise be dispatched now, and leaves the task token in the
  * store. A block that would be skipped or refused, or was decided on already, is not asked about: the token is answered
- * at once and the block state does the rest (docs/architecture.md, "Questions to people"). `_ask_<id>` calls it too.
+ * at once and the block state does the rest (docs/architecture.md, "Questions to people"). `_ask_<id>` calls it too. While
+ * the run is paused nobody is asked: the token waits until it goes on (docs/adr/0104).
  */
 export const handler = functionHandler({
   name: 'request-approval',
   input: InputSchema,
-  async run({ in: input, token, ask, ...place }, world) {
-    const call = await openBlockCall(world, toRunKey(input), place)
-    const waiting = ask === true ? await requestAnswer(call, token) : await requestApproval(call, token)
-    if (!waiting) await world.machine.answer(token, { ok: {} })
+  async run({ in: input, token, ask, block, ...place }, world) {
+    const run = toRunKey(input)
+    const isOpen = (await awaitResume(world, run, token)) || (await asks(world, run, { ask, block, ...place }, token))
+    if (!isOpen) await world.machine.answer(token, { ok: {} })
     return {}
   },
 })
+
+type Asking = Pick<z.infer<typeof InputSchema>, 'block' | 'e' | 'item' | 'ask'>
+
+async function asks(world: World, run: RunKey, { block, ask, ...place }: Asking, token: string): Promise<boolean> {
+  if (block === undefined) return false
+  const call = await openBlockCall(world, run, { block, ...place })
+  // Paused since: `<id>` finds that and waits.
+  if (call.head.paused !== undefined) return false
+  return ask === true ? requestAnswer(call, token) : requestApproval(call, token)
+}
 
 async function requestApproval(call: BlockCall, token: string): Promise<boolean> {
   if (!(await isAskable(call))) return false
@@ -117,7 +132,7 @@ async function appendRequested(call: BlockCall, item: ApprovalItem): Promise<voi
     lane: approvalLane(id, block.index),
     ordinal: step,
     guard: { below: step },
-    while: [{ lane: lane_key, is: raw_lane }],
+    while: [{ lane: lane_key, is: raw_lane }, samePause(call.head)],
     at,
     ...requested,
     events: [...ready, ...requested.events],

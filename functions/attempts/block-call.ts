@@ -14,6 +14,7 @@ import {
   readOrdinal,
   workingLeg,
 } from '../../shared/runs/lane.ts'
+import { PAUSE_LANE } from '../../shared/runs/pause.ts'
 import type { Append, LaneStands, RunKey } from '../../shared/runs/run-store.ts'
 import type { AskedNote, BlockProjection } from '../../shared/runs/run-store-items.ts'
 import { upstreamSkipReason } from '../../shared/runs/skip-rules.ts'
@@ -85,7 +86,8 @@ export async function readHead(
   const { world, run, block, lane_key } = call
   const blocks = [block.id, ...block.upstream, ...(call.module?.rules ?? []).map((rule) => rule.block)]
   const modules = call.module === undefined ? [] : [moduleLane(call.module)]
-  const lanes = new Set([lane_key, ...blocks.map((id) => String(call.index.get(id))), ...modules, ...askedLanes(call)])
+  const others = [...modules, ...askedLanes(call), PAUSE_LANE]
+  const lanes = new Set([lane_key, ...blocks.map((id) => String(call.index.get(id))), ...others])
   const head = await world.runs.head(run, [...lanes])
   if (head === undefined) throw await goneFault(world, run)
   call.storage.seen(head)

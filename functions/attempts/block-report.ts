@@ -53,7 +53,10 @@ export function retryBlock({ e }: { readonly e?: number | undefined }, s = 0): M
   return new MachineSignal('RetryBlock', e === undefined ? { s } : { s, e })
 }
 
-/** The machine waits for a person's answer and comes back with it, in the same epoch of its bounce module. */
-export function askPerson({ e }: { readonly e?: number | undefined }): MachineSignal {
-  return new MachineSignal('AskPerson', e === undefined ? { s: 0 } : { s: 0, e })
+/**
+ * The machine waits for a person's answer, or for the end of a pause, and comes back, in the same epoch of its bounce
+ * module. `b`: the block, where many wait in one state.
+ */
+export function askPerson({ e }: { readonly e?: number | undefined }, b?: string): MachineSignal {
+  return new MachineSignal('AskPerson', { s: 0, ...(e === undefined ? {} : { e }), ...(b === undefined ? {} : { b }) })
 }

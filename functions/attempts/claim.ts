@@ -4,6 +4,8 @@ import { type Amount, NOTHING } from '../../shared/runs/budget.ts'
 import type { EventData, NewEvent } from '../../shared/runs/event.ts'
 import { approvalId } from '../../shared/runs/ids.ts'
 import { ordinal, PHASE, readOrdinal, workingLeg } from '../../shared/runs/lane.ts'
+import { movedBy, PAUSE_LANE, samePause, stoodSince } from '../../shared/runs/pause.ts'
+import { eventPosition } from '../../shared/runs/run-fold.ts'
 import type { Append, Appended, LeasePool, RunKey } from '../../shared/runs/run-store.ts'
 import type { BlockProjection } from '../../shared/runs/run-store-items.ts'
 import type { StepPlace } from '../../shared/steps/step-order.ts'
@@ -11,6 +13,7 @@ import { shortRedacted } from '../../shared/text/short-text.ts'
 import { leaseForAttempt, type ProviderLease } from '../provider-lease.ts'
 import { LEASE_MS, readOwnProjection, STEP_LEASE_MS } from '../record/projections.ts'
 import { chargeFor, recordEvents } from '../record/record-events.ts'
+import { allEvents } from '../record/run-log.ts'
 import { workOf } from './agents/attempt-work.ts'
 import {
   appendBase,
@@ -196,7 +199,7 @@ function claimAppend(call: BlockCall, open: OpenAttempt, prepared: PreparedAttem
     ordinal: place,
     // Verdicts that were waived may go before it, in steps of their own.
     guard: resumed === undefined ? { is: open.lane } : { below: place },
-    while: unaskedCondition(call),
+    while: [...unaskedCondition(call), samePause(call.head)],
     at,
     events: [...beginning(call, attempt, prepared, held), ...reserve.map((data) => reservedBy(call, attempt, data))],
     ...(reserve[0] === undefined ? {} : { reserve: reserve[0] }),
@@ -334,7 +337,7 @@ export async function findNextAttempt(call: BlockCall): Promise<OpenAttempt | 'l
   const { attempt, phase } = readOrdinal(call.lane)
   const projection = await readOwnProjection(call, call.lane)
   if (phase === PHASE.retrying) {
-    await untilDue(call, projection?.due_at)
+    await untilDue(call, await dueNow(call, attempt, projection?.due_at))
     return { attempt: attempt + 1, lane: call.lane, ...carriedOn(projection) }
   }
   if (leaseLives(call, projection)) {
@@ -346,6 +349,18 @@ export async function findNextAttempt(call: BlockCall): Promise<OpenAttempt | 'l
 /** The same attempt, which a person let go on. */
 function resumedAttempt({ raw_lane }: BlockCall, { ask }: Resumed): OpenAttempt {
   return { attempt: ask.attempt, lane: raw_lane, ...carriedOn(ask.projection) }
+}
+
+/** When the next try is due, once the time its run stood paused since has passed too. */
+async function dueNow(call: BlockCall, attempt: number, due: string | undefined): Promise<string | undefined> {
+  const { world, run, block, item, head } = call
+  if (due === undefined || head.lanes[PAUSE_LANE] === undefined) return due
+  const events = await allEvents(world, run)
+  const retrying = events.findLast((event) => {
+    const of = eventPosition(event)
+    return event.type === 'block:retrying' && event.block_id === block.id && of.item === item && of.attempt === attempt
+  })
+  return retrying === undefined ? due : movedBy(due, stoodSince(events, retrying.at, world.clock.now()))
 }
 
 /** The machine's Wait does delays of a second and more; shorter ones are slept here. */

@@ -32,6 +32,7 @@ import { childCaps, childReserve } from './budget.ts'
 import { claimAttempt, findNextAttempt, type OpenAttempt, recordPreGateVerdicts } from './claim.ts'
 import { storeBinding } from './decision-binding.ts'
 import { finishAttempt, skipBlock } from './end.ts'
+import { isHeld } from './hold.ts'
 import { openBlockCall } from './open-block-call.ts'
 import { askUnlessOver, type PreparedAttempt, prepareAttempt } from './prepare.ts'
 import { earlierChildRun } from './reuse.ts'
@@ -55,7 +56,7 @@ export const handler = functionHandler({
   input: InputSchema,
   async run({ in: input, token, ...place }, world, host) {
     const call = await openBlockCall(world, toRunKey(input), place)
-    if (!(await isAwaiting(call, token, host))) await world.machine.answer(token, { ok: {} })
+    if (isHeld(call, 'close') || !(await isAwaiting(call, token, host))) await world.machine.answer(token, { ok: {} })
     return {}
   },
 })

@@ -12,6 +12,7 @@ import { type BegunAttempt, beginAttempt, endWithoutWork, finishBegun } from './
 import { type BlockCall, callKey, roomOf, toldKey } from './block-call.ts'
 import { type BlockReport, reportBlock, retryBlock } from './block-report.ts'
 import { type Claimed, claimAttempt, findNextAttempt, placeOfAttempt } from './claim.ts'
+import { isHeld } from './hold.ts'
 import { openBlockCall } from './open-block-call.ts'
 
 const InputSchema = z.strictObject({
@@ -32,7 +33,7 @@ export const handler = functionHandler({
   input: InputSchema,
   async run({ in: input, token, ...place }, world, host) {
     const call = await openBlockCall(world, toRunKey(input), place, host.signal)
-    if (!(await isAwaiting(call, token, host))) await world.machine.answer(token, { ok: {} })
+    if (isHeld(call, 'close') || !(await isAwaiting(call, token, host))) await world.machine.answer(token, { ok: {} })
     return {}
   },
 })

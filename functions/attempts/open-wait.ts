@@ -27,6 +27,7 @@ import { type BlockReport, reportBlock, reportRecorded, retryBlock } from './blo
 import { claimAttempt, findNextAttempt, type OpenAttempt, recordPreGateVerdicts } from './claim.ts'
 import { finishAttempt, skipBlock } from './end.ts'
 import { failOfItems } from './foreach.ts'
+import { isHeld } from './hold.ts'
 import { storeInputs } from './inputs.ts'
 import { openBlockCall } from './open-block-call.ts'
 import { askUnlessOver, type PreparedAttempt, prepareAttempt } from './prepare.ts'
@@ -49,7 +50,8 @@ export const handler = functionHandler({
   input: InputSchema,
   async run({ in: input, token, ...place }, world, host) {
     const call = await openBlockCall(world, toRunKey(input), place)
-    const until = await waitsUntil(call, token, host)
+    // `_close_<id>` finds the same and waits.
+    const until = isHeld(call) ? undefined : await waitsUntil(call, token, host)
     if (token !== undefined && until === undefined) await world.machine.answer(token, { ok: {} })
     return token === undefined ? { s: secondsTo(world, until), ...(place.e === undefined ? {} : { e: place.e }) } : {}
   },
@@ -284,7 +286,8 @@ async function joinWait(call: BlockCall, token: string | undefined): Promise<Beg
   if (token !== undefined) await world.waits.addToken(run, waitId(place), token)
   const open = await findWait(world, run, place)
   if (open === undefined) return { report: notWaiting(call) }
-  const { for: kind, name, key, until } = open.note
+  const { until } = open
+  const { for: kind, name, key } = open.note
   if (kind === 'event' && name !== undefined) {
     await world.waits.register({ ...run, ...place, name, until, ...(key === undefined ? {} : { key }) })
   }

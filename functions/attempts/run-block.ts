@@ -15,6 +15,7 @@ import { type BlockCall, isStale, readHead } from './block-call.ts'
 import { type BlockReport, retryBlock } from './block-report.ts'
 import { closeChild } from './child-end.ts'
 import { closeItems, failOfItems, openItems } from './foreach.ts'
+import { holdBlock, isHeld } from './hold.ts'
 import { openNativeCall } from './native-call.ts'
 import { closeNativeCall } from './native-call-end.ts'
 import { openBlockCall } from './open-block-call.ts'
@@ -31,6 +32,8 @@ const InputSchema = z.strictObject({
   phase: z.enum(['items', 'open', 'close']).optional(),
   /** Of a step: where what it came to lies; empty where nobody said. */
   outcome: z.string().optional(),
+  /** Its state waits where this raises AskPerson; machines of before pauses do not say so. */
+  holds: z.literal(true).optional(),
   /** Of a call of AWS: what it came to. */
   done: CallDoneSchema.optional(),
 })
@@ -46,7 +49,9 @@ export const handler = functionHandler({ name: 'run-block', input: InputSchema, 
 type Answer = BlockReport | readonly number[] | Round['next'] | Awaited<ReturnType<typeof openNativeCall>>
 
 async function runBlock(event: z.infer<typeof InputSchema>, world: World, host: HostContext): Promise<Answer> {
-  const call = await atWork(await openBlockCall(world, toRunKey(event.in), event, host.signal))
+  const opened = await openBlockCall(world, toRunKey(event.in), event, host.signal)
+  if (isHeld(opened, event.phase)) return holdBlock(opened, event.holds === true)
+  const call = await atWork(opened)
   if (call.block.foreach !== undefined && event.phase !== 'close') return itemNumbers(call, host)
   if (event.phase === 'items') return agentItems(call, host)
   if (event.phase === 'open') return openNativeCall(call, host)
@@ -64,7 +69,7 @@ const LONGEST_SEC = 900
 /** A run that rests takes a slot before anything of it is done; while there is none, its block comes back ever less often. */
 async function atWork(call: BlockCall): Promise<BlockCall> {
   const { world, run, head } = call
-  if (head.resting === undefined || isStale(call)) return call
+  if (head.resting === undefined || head.paused !== undefined || isStale(call)) return call
   const wanted = await endRestOf(world, run, head)
   if (wanted === undefined) return readHead(call)
   throw retryBlock(call, Math.min(LONGEST_SEC, 5 + Math.floor((world.clock.now() - wanted) / 1_000)))

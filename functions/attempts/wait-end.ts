@@ -44,7 +44,7 @@ async function endIfDue(call: BlockCall, attempt: number): Promise<BlockCall> {
   const { world, run, epoch } = call
   const open = await findWait(world, run, { ...laneOwnerOf(call), epoch, attempt })
   if (open !== undefined) {
-    const left = Date.parse(open.note.until) - world.clock.now()
+    const left = Date.parse(open.until) - world.clock.now()
     if (left > NEARLY_MS) throw retryBlock(call)
     if (left > 0) await world.clock.delay(left)
     await endDueWait(world, open)

@@ -37,6 +37,8 @@ export const handler = functionHandler({
     const pinned = await readPinned(world, run).catch(unavailableIfMissing(`the document of run "${run.run_id}"`))
     const { meta } = pinned
     const head = await world.runs.head(run, [LANE])
+    // `_settle`, which comes next, waits until a paused run goes on.
+    if (head?.paused !== undefined) return {}
     if (meta.goal === undefined || head?.state !== 'running' || head.lanes[LANE] !== undefined) return {}
     const asked = await completionRequest(world, run, pinned, meta.goal)
     const evaluation = await judgeAttempt(world, meta, asked)

@@ -33,6 +33,7 @@ export function summaryOf({ head, ...meta }: RunPage['runs'][number]): RunSummar
     tokens: head.budget.spent_tokens,
     ...priceInLedger(head.budget),
     ...endOf(head),
+    ...(head.state !== 'running' || head.paused === undefined ? {} : { paused: head.paused }),
     ...(Object.keys(labels).length === 0 ? {} : { labels }),
     ...(meta.parent === undefined ? {} : { parent: meta.parent }),
     ...(meta.continues === undefined ? {} : { continues: meta.continues }),

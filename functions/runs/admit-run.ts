@@ -100,10 +100,19 @@ function logged({ log }: AdmitWorld, run: RunKey, error: unknown): undefined {
   })
 }
 
-/** Fault Conflict starts_on_hold while somebody holds the starts of the tenant (`stop-all` with `hold`). */
-export async function refuseHeld({ runs }: Pick<World, 'runs'>, tenant: string): Promise<void> {
-  const hold = await runs.startHold(tenant)
+/**
+ * Fault Conflict starts_on_hold while somebody holds the starts of the tenant (`stop-all` with `hold`); dag_paused while
+ * somebody paused the document.
+ */
+export async function refuseHeld({ runs }: Pick<World, 'runs'>, tenant: string, dag: string): Promise<void> {
+  const [hold, paused] = await Promise.all([runs.startHold(tenant), runs.startHold(tenant, dag)])
   if (hold !== undefined) throw startsOnHold(hold)
+  if (paused !== undefined) throw dagPaused(dag, paused)
+}
+
+function dagPaused(name: string, paused: StartHold): Fault {
+  const message = `Cannot start: DAG "${name}" is paused ${holdWords(paused)}. Let it go on with \`sluice dag resume ${name}\` or PATCH /api/dag/documents/${name}.`
+  return new Fault('Conflict', 'dag_paused', message, { facts: { ...paused } })
 }
 
 function startsOnHold(hold: StartHold): Fault {

@@ -89,7 +89,7 @@ export async function beginRun(
     const on = typeof machine === 'string' ? machine : await machine()
     return createRun(world, { ...order, machine: on, run, options, starter, starter_person, body_hash, queued })
   }
-  await refuseHeld(world, run.tenant)
+  await refuseHeld(world, run.tenant, order.dag.name)
   const there = key === undefined ? undefined : await madeBefore(world, run)
   const spender = { tenant: run.tenant, dag: order.dag.name, labels: order.labels }
   if (there === undefined) await requireSpendingLeft(world, spender)

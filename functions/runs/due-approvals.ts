@@ -9,6 +9,7 @@ import {
 } from '../../shared/runs/head.ts'
 import { approvalEpoch, approvalLane, questionNumber } from '../../shared/runs/ids.ts'
 import { ordinal, PHASE } from '../../shared/runs/lane.ts'
+import { samePause } from '../../shared/runs/pause.ts'
 import type { Append, RunKey } from '../../shared/runs/run-store.ts'
 import type { ApprovalItem } from '../../shared/runs/run-store-items.ts'
 import type { World } from '../../shared/world.ts'
@@ -30,6 +31,8 @@ export async function expireApproval(
     const head = await world.runs.head(run)
     const pending = head?.approvals[item.id]
     if (head?.state !== 'running' || pending?.status !== 'pending') return undefined
+    // It is open for as long as the run stands, and longer by that.
+    if (head.paused !== undefined || Date.parse(pending.expires_at) > world.clock.now()) return undefined
     const append = await expiryAppend(world, run, item, { head, pending })
     if ((await world.runs.append(append)).ok) {
       await world.outbox.nudge(run)
@@ -55,6 +58,7 @@ async function expiryAppend(
     lane: approvalLane(id, block),
     ordinal: end,
     guard: { below: end },
+    while: [samePause(head)],
     at,
     events: [event],
     approval: { id, was: pending, set: { ...rest, status: 'expired', decided_at: at, via: 'timeout' } },
@@ -78,6 +82,7 @@ export async function remindOrEscalate(world: TellWorld, run: RunKey, item: Appr
     const head = await world.runs.head(run, [])
     const approval = head?.approvals[item.id]
     if (head?.state !== 'running' || approval?.status !== 'pending') return
+    if (head.paused !== undefined) return
     const append = tellingAppend(world, run, item, approval)
     if (append === undefined) return
     const done = await world.runs.append(append)

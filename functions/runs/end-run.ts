@@ -2,7 +2,8 @@ import type { FinalStatus } from '../../shared/goals/decision-table.ts'
 import type { EventData, NewEvent } from '../../shared/runs/event.ts'
 import { type Head, isPaused, OUTBOX_GRACE_MS, type OutboxEntry, type RunState } from '../../shared/runs/head.ts'
 import { ordinal, PHASE, readOrdinal } from '../../shared/runs/lane.ts'
-import type { Appended, Meta, RunKey } from '../../shared/runs/run-store.ts'
+import { samePause } from '../../shared/runs/pause.ts'
+import type { Appended, LaneStands, Meta, RunKey } from '../../shared/runs/run-store.ts'
 import { redactSecrets } from '../../shared/text/redact.ts'
 import type { World } from '../../shared/world.ts'
 import { notifyEntry } from './due-approvals.ts'
@@ -17,6 +18,8 @@ interface Ending {
   /** What its gates say, where it was judged by them, and the row of their table. */
   readonly final_status?: FinalStatus
   readonly row?: string
+  /** Only while that lane stands so. */
+  readonly while?: LaneStands
   /** True when the execution still runs and must be stopped (stop, deadline, fail_fast). */
   readonly stop: boolean
 }
@@ -68,6 +71,7 @@ export async function endRun(
     lane: 'run',
     ordinal: ordinal({ epoch: 0, attempt: 0, phase: TERMINAL[state] }),
     guard: { below: ordinal({ epoch: 0, attempt: 0, phase: PHASE.completed }) },
+    ...(ending.while === undefined ? {} : { while: [ending.while] }),
     at,
     events: [event],
     state,
@@ -148,7 +152,8 @@ export async function endIfOverdue({
   const whole = await world.runs.head(run)
   if (whole === undefined || !(await isOverdue(world, run, whole, isChild))) return false
   const reason = `the run's deadline ${whole.deadline_at} has passed`
-  const ended = await endRun(world, run, { state: 'cancelled', code: 'max_run_duration_exceeded', reason, stop: true })
+  const code = 'max_run_duration_exceeded'
+  const ended = await endRun(world, run, { state: 'cancelled', code, reason, stop: true, while: samePause(whole) })
   return ended.ok
 }
 

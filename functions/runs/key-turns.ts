@@ -218,7 +218,7 @@ export async function leaveTurn(world: TurnWorld, meta: Turned): Promise<void> {
   await sendOn(world, meta.tenant, before === after ? readyTurns(after) : newlyReady(before, after))
 }
 
-/** `waits`: it lacks its turn, and keeps its slot until that has come. `gone`: it has begun before, has ended, or is to. */
+/** `waits`: it lacks its turn, and keeps its slot until that has come. `gone`: it has begun before, has ended, is paused, or is to. */
 export type Beginning = 'began' | 'waits' | 'gone'
 
 /**
@@ -228,6 +228,8 @@ export type Beginning = 'began' | 'waits' | 'gone'
 export async function letBegin(world: TurnWorld, run: RunKey): Promise<Beginning> {
   const { runs, clock, settings } = world
   const meta = await runs.meta(run)
+  // Whoever lets it go on brings it back to its queue.
+  if ((await runs.head(run, []))?.paused !== undefined) return 'gone'
   if (hasTurn(meta)) {
     const turn = await takeTurn(world, meta)
     if (turn !== 'running') return turn

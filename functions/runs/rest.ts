@@ -31,7 +31,8 @@ export async function restIfIdle(world: RestWorld, resting: RestingRun): Promise
   if (meta.parent !== undefined) return
   const head = await world.runs.head(run)
   if (head === undefined || !canRest(resting, head)) return
-  if ((await firstWaitOver(world, run, head)) < world.clock.now() + LEAST_REST_MS) return
+  const isPausedNow = head.paused !== undefined
+  if (!isPausedNow && (await firstWaitOver(world, run, head)) < world.clock.now() + LEAST_REST_MS) return
   const since = new Date(world.clock.now()).toISOString()
   if (await world.runs.moveRest(run, { was: null, set: { since } })) await leaveSlot(world, run, since)
 }
@@ -84,6 +85,8 @@ export async function goOn(
   now: number,
 ): Promise<Pick<Append, 'deadline_at' | 'rest'>> {
   const { resting } = head
+  // Whoever lets a paused run go on gives back all that it stood.
+  if (head.paused !== undefined) return {}
   // What it waits for its slot, that comes after the pause, moves the deadline when it has one.
   if (resting?.wants_at !== undefined) return {}
   const deadline = await deadlineAfterPause(world, run, head, now)
@@ -104,13 +107,17 @@ async function deadlineAfterPause(
   now: number,
 ): Promise<{ readonly deadline_at?: string }> {
   if (!isPaused(head)) return {}
-  const since = await pausedSince(world, run, head.seq)
+  const since = await standsSince(world, run, head.seq)
   const paused = since === undefined ? 0 : Math.max(0, now - Date.parse(since))
   return { deadline_at: new Date(Date.parse(head.deadline_at) + paused).toISOString() }
 }
 
-/** The newest event before which something still went on by itself. */
-async function pausedSince({ runs }: Pick<World, 'runs'>, run: RunKey, seq: number): Promise<string | undefined> {
+/** When the run began to stand: the newest event before which something still went on by itself. */
+export async function standsSince(
+  { runs }: Pick<World, 'runs'>,
+  run: RunKey,
+  seq: number,
+): Promise<string | undefined> {
   for (let end = seq; end > 0; end -= PAGE) {
     const start = Math.max(0, end - PAGE)
     const last = (await runs.events(run, start, end - start)).findLast((event) => !isOfPause(event))
@@ -132,7 +139,8 @@ const OF_PAUSE: ReadonlySet<string> = new Set([
   'block:match_failed',
 ])
 
-async function endOfRest(world: TakeWorld, run: RunKey, was: Rest, now: number): Promise<RestChange> {
+/** How a rest ends now: with a slot, or wanting one from now on. */
+export async function endOfRest(world: TakeWorld, run: RunKey, was: Rest, now: number): Promise<RestChange> {
   const isTaken = (await world.runs.queued(run.tenant, 1)).length === 0 && (await takeSlotAgain(world, run, was))
   return { was, set: isTaken ? null : { since: was.since, wants_at: new Date(now).toISOString() } }
 }

@@ -13,6 +13,7 @@ import { functionHandler } from '../handler.ts'
 import { readPinned } from '../record/pinned-run.ts'
 import { readPortValues, readProjections } from '../record/projections.ts'
 import { sendAnswerWebhook } from '../research/research-answer.ts'
+import { pauseChildren } from './pause.ts'
 import { fillSlots, releaseSlot } from './slots.ts'
 import { stopChild, stopChildren } from './stop-children.ts'
 
@@ -96,6 +97,8 @@ async function perform(world: World, run: RunKey, entry: OutboxEntry): Promise<v
       return answerAll(world, await world.runs.parentTokens(run))
     case 'stop_child':
       return stopChild(world, run, entry)
+    case 'pause_children':
+      return pauseChildren(world, run)
     case 'answer_wait':
       return answerAll(world, await world.waits.tokens(run, entry.wait))
     case 'release_lease':

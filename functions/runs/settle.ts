@@ -1,8 +1,10 @@
 import * as z from 'zod'
+import { MachineSignal } from '../../shared/errors.ts'
 import { type GoalEnding, goalEnding } from '../../shared/goals/goal-ending.ts'
 import type { RunEvent } from '../../shared/runs/event.ts'
 import { blockEpoch, blockOutcome, type Head } from '../../shared/runs/head.ts'
 import { readOrdinal } from '../../shared/runs/lane.ts'
+import { samePause } from '../../shared/runs/pause.ts'
 import type { RunKey } from '../../shared/runs/run-store.ts'
 import { shortRedacted } from '../../shared/text/short-text.ts'
 import type { World } from '../../shared/world.ts'
@@ -12,6 +14,7 @@ import { MachineInputSchema, type Pinned, readPinned, toRunKey, unavailableIfMis
 import { concludeResearch } from '../research/conclusion.ts'
 import { endRun } from './end-run.ts'
 import { makePivotRun } from './goal-pivot.ts'
+import { restIfIdle } from './rest.ts'
 
 const PAGE = 500
 
@@ -21,23 +24,47 @@ const PAGE = 500
  */
 export const handler = functionHandler({
   name: 'settle',
-  input: z.strictObject({ in: MachineInputSchema }),
-  async run({ in: input }, world) {
+  input: z.strictObject({ in: MachineInputSchema, holds: z.literal(true).optional() }),
+  async run({ in: input, holds }, world) {
     const run = toRunKey(input)
     // The blocks have read it: failing for it now, the execution would contradict what another call gives as verdict.
     const pinned = await readPinned(world, run).catch(unavailableIfMissing(`the document of run "${run.run_id}"`))
     const head = await world.runs.head(run)
     if (head === undefined || head.state !== 'running') return { end: head?.state ?? 'failed' }
+    // It would end, and others would begin by that.
+    if (head.paused !== undefined && holds === true) {
+      await restIfIdle(world, { ...pinned, run })
+      throw waitForResume()
+    }
     const isResearch = pinned.meta.kind === 'research'
     const ended = isResearch ? await concludeResearch(world, pinned.meta) : await verdictOf(world, run, pinned, head)
     const isJudged = pinned.meta.goal !== undefined && ended.state === 'completed'
     const verdict = isJudged ? await judgedVerdict(world, run, pinned, ended.reason) : ended
     if (verdict === undefined) return { end: 'decide' }
-    const done = await endRun(world, run, { ...verdict, stop: false })
-    if (done.ok) return { end: verdict.state, code: verdict.code }
-    return { end: (await world.runs.head(run, []))?.state ?? 'failed' }
+    const isEnded = await endUnlessPaused(world, run, { ...verdict, stop: false }, holds === true ? head : undefined)
+    return isEnded
+      ? { end: verdict.state, code: verdict.code }
+      : { end: (await world.runs.head(run, []))?.state ?? 'failed' }
   },
 })
+
+/** `seen`: HEAD as it was read, of a machine that can wait. */
+async function endUnlessPaused(
+  world: Parameters<typeof endRun>[0],
+  run: RunKey,
+  ending: Parameters<typeof endRun>[2],
+  seen: Head | undefined,
+): Promise<boolean> {
+  const done = await endRun(world, run, seen === undefined ? ending : { ...ending, while: samePause(seen) })
+  // Paused in between, or let go on: `_hold` sees which.
+  if (!done.ok && done.because === 'already' && seen !== undefined) throw waitForResume()
+  return done.ok
+}
+
+/** `_hold` waits until the run goes on, and comes back. */
+function waitForResume(): MachineSignal {
+  return new MachineSignal('AskPerson', { s: 0 })
+}
 
 /** What counts is how each block ended in its newest epoch: a failure that was mended by a bounce is none. */
 async function verdictOf(world: Pick<World, 'runs'>, run: RunKey, pinned: Pinned, head: Head) {

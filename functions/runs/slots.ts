@@ -115,10 +115,11 @@ async function releaseQueued(world: FillWorld, queued: QueuedRun): Promise<boole
   return is === 'began'
 }
 
-/** The slot taken for a run that has ended, or was never there; one that is active took it long ago, or another took it to go on. */
+/** The slot taken for a run that has ended, is paused in its queue, or was never there; one that is active took it long ago, or another took it to go on. */
 async function leaveUnneeded({ runs }: FillWorld, run: RunKey): Promise<void> {
   const head = await runs.head(run, [])
-  if (head?.state !== 'running') await runs.dropLease(runsPool(run.tenant), run.run_id)
+  const isUnneeded = head?.state !== 'running' || (head.queued === true && head.paused !== undefined)
+  if (isUnneeded) await runs.dropLease(runsPool(run.tenant), run.run_id)
 }
 
 type SlotWorld = Pick<World, 'runs' | 'clock'>

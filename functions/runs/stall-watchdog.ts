@@ -21,7 +21,8 @@ const CONFIRM_MS = 2_000
  * be looked at for that, milliseconds since 1970; undefined while a person, the queue or a child run is waited for.
  */
 export async function endIfStalled(world: StallWorld, run: RunKey, head: Head): Promise<number | undefined> {
-  if (head.state !== 'running' || head.queued === true || head.resting !== undefined || isWaiting(head)) {
+  const stands = head.queued === true || head.paused !== undefined || head.resting !== undefined
+  if (head.state !== 'running' || stands || isWaiting(head)) {
     return undefined
   }
   const { clock, settings } = world

@@ -20,6 +20,7 @@ import { type ContinuedRun, readContinuedRun, takeArtifacts } from './continued-
 import { compareWithDeployed, readDocument } from './documents.ts'
 import { endRun } from './end-run.ts'
 import { linkLineage } from './lineage.ts'
+import { standWithParent } from './pause.ts'
 import { type PrepareWorld, prepareRun } from './prepare-run.ts'
 import { endUnawaitedChild, isAwaited } from './stop-children.ts'
 
@@ -125,6 +126,8 @@ export async function launchRun(world: LaunchWorld, run: RunKey): Promise<void> 
 }
 
 async function startAwaited(world: LaunchWorld, run: RunKey, meta: Meta): Promise<void> {
+  // Its parent may have been paused before this one was there.
+  if (meta.parent !== undefined) await standWithParent(world, run, meta.parent.run_id)
   await linkLineage(world, meta)
   await takeArtifacts(world, meta)
   await beginExecution(world, run, meta).catch((error: unknown) => failRefused(world, run, error))

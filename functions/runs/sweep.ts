@@ -1,18 +1,19 @@
 import * as z from 'zod'
 import { type BulkKey, isBulkId } from '../../shared/runs/bulk.ts'
-import { type Head, nextCheck } from '../../shared/runs/head.ts'
-import { slotRank } from '../../shared/runs/key-queue.ts'
-import type { Meta, RunKey } from '../../shared/runs/run-store.ts'
+import { type Head, nextCheck, type Paused } from '../../shared/runs/head.ts'
+import { withTimesOf } from '../../shared/runs/pause.ts'
+import type { RunKey } from '../../shared/runs/run-store.ts'
 import type { World } from '../../shared/world.ts'
 import { functionHandler } from '../handler.ts'
+import { readPinned } from '../record/pinned-run.ts'
 import { expireApproval, remindOrEscalate } from './due-approvals.ts'
 import { deadlineStandsStill, endIfOverdue } from './end-run.ts'
-import { comeToTurn, hasTurn } from './key-turns.ts'
-import { admitSuccessor, predecessorOf } from './lineage.ts'
+import { standWithParent } from './pause.ts'
+import { keepQueued } from './queued-run.ts'
 import { reconcileRun } from './reconcile-run.ts'
+import { restIfIdle } from './rest.ts'
 import { ensureSlot, fillSlots, keepSlots } from './slots.ts'
 import { endIfStalled } from './stall-watchdog.ts'
-import { endUnawaitedChild, isAwaited } from './stop-children.ts'
 import { lookAtWaits } from './waits.ts'
 
 const PAGE = 100
@@ -133,7 +134,11 @@ async function lookAtRun(
   head: Head,
   holders: ReadonlySet<string> | undefined,
 ): Promise<number | undefined> {
-  if (head.queued === true) return keepQueued(world, run, head)
+  if (head.paused !== undefined) return lookAtPaused(world, run, head, head.paused)
+  if (head.queued === true) {
+    await keepQueued(world, run, head)
+    return undefined
+  }
   if (holders?.has(run.run_id) === false && head.resting === undefined) await ensureSlot(world, run)
   await lookAtApprovals(world, run, head)
   await endIfOverdue({ world, run, head })
@@ -144,38 +149,13 @@ async function lookAtRun(
   return now === undefined ? undefined : endIfStalled(world, run, now)
 }
 
-/** Its start may have died before it stood in a queue; one that comes after another run waits for its end. */
-async function keepQueued(world: World, run: RunKey, seen: Head): Promise<undefined> {
-  const { runs } = world
-  const meta = await runs.meta(run)
-  if (meta !== undefined && predecessorOf(meta) !== undefined) {
-    await admitSuccessor(world, meta)
-    await fillSlots(world, run.tenant)
-    return undefined
-  }
-  if (meta === undefined) return undefined
-  if (hasTurn(meta)) {
-    const isEnded = meta.parent !== undefined && (await endQueuedChild(world, run, { meta, head: seen }))
-    if (!isEnded) await comeToTurn(world, meta)
-    await fillSlots(world, run.tenant)
-    return undefined
-  }
-  const at = slotRank(meta.created_at, meta.priority)
-  await runs.enqueue({ ...run, at })
-  // Released in the meantime, its place in the queue would only be in the way.
-  const head = await runs.head(run, [])
-  if (head?.queued !== true) await runs.dequeue({ ...run, at })
-}
-
-/** A child that waits for its turn, and that nobody waits for any more, or not for longer. */
-async function endQueuedChild(
-  world: World,
-  run: RunKey,
-  { meta, head }: { readonly meta: Meta; readonly head: Head },
-): Promise<boolean> {
-  if (await isAwaited(world, meta)) return endIfOverdue({ world, run, head, isChild: true })
-  await endUnawaitedChild(world, meta)
-  return true
+/** Of a paused run nothing is due: whether its execution still stands, its parent does, and its slot was given away. */
+async function lookAtPaused(world: World, run: RunKey, head: Head, { parent }: Paused): Promise<undefined> {
+  if (parent !== undefined) await standWithParent(world, run, parent)
+  if (head.queued === true) return undefined
+  await reconcileRun(world, run, head)
+  await restIfIdle(world, { run, ...(await readPinned(world, run)) })
+  return undefined
 }
 
 /** Questions of people: those nobody answered in time, and those somebody is to be reminded of or asked besides. */
@@ -185,7 +165,8 @@ async function lookAtApprovals(world: World, run: RunKey, head: Head): Promise<v
     if (status !== 'pending' || Math.min(Date.parse(next_at), Date.parse(expires_at)) > now) continue
     const item = await world.runs.approval(run, id)
     if (item === undefined) continue
+    const asked = withTimesOf(item, head.approvals[id])
     if (Date.parse(expires_at) <= now) await expireApproval(world, run, item)
-    else await remindOrEscalate(world, run, item)
+    else await remindOrEscalate(world, run, asked)
   }
 }

@@ -4,6 +4,7 @@ import type { EventData } from '../../shared/runs/event.ts'
 import { type Head, OUTBOX_GRACE_MS, openWaits } from '../../shared/runs/head.ts'
 import { isOpenWait, laneKey, laneOwner, ordinal, PHASE, readOrdinal } from '../../shared/runs/lane.ts'
 import { EVENT_LIMITS, type OutsideEvent } from '../../shared/runs/outside-event.ts'
+import { movedBy, PAUSE_LANE, samePause, stoodSince } from '../../shared/runs/pause.ts'
 import type { Append, RunKey } from '../../shared/runs/run-store.ts'
 import type { BlockProjection, WaitNote } from '../../shared/runs/run-store-items.ts'
 import {
@@ -19,6 +20,7 @@ import { shortRedacted } from '../../shared/text/short-text.ts'
 import type { World } from '../../shared/world.ts'
 import { readPinned } from '../record/pinned-run.ts'
 import { freshItemProjections, readOwnProjection, readProjections } from '../record/projections.ts'
+import { allEvents } from '../record/run-log.ts'
 import { goOn } from './rest.ts'
 
 type WaitWorld = Pick<World, 'runs' | 'objects' | 'outbox' | 'clock' | 'settings' | 'waits' | 'isolate' | 'log'>
@@ -30,6 +32,8 @@ export interface OpenWait {
   readonly block_id: string
   readonly wait: Wait
   readonly note: WaitNote
+  /** When its time comes, which moves on while its run stands paused (ISO time). */
+  readonly until: string
   readonly projection: BlockProjection
   readonly head: Head
 }
@@ -45,7 +49,7 @@ export async function findWait(world: ReadWorld, run: RunKey, place: WaitPlace):
   if (epoch !== place.epoch || attempt !== place.attempt) return undefined
   const { dag } = await readPinned(world, run)
   const projection = await readOwnProjection({ world, run, block: { index: place.block }, item: place.item }, lane)
-  return openWaitOf(run, dag, head, place, projection)
+  return movedWait(world, openWaitOf(run, dag, head, place, projection))
 }
 
 function openWaitOf(
@@ -57,7 +61,16 @@ function openWaitOf(
 ): OpenWait | undefined {
   const block = dag.blocks[place.block]
   if (block?.mode !== 'wait' || projection?.wait === undefined || projection.wait.came !== undefined) return undefined
-  return { run, place, block_id: block.id, wait: block.wait, note: projection.wait, projection, head }
+  const { wait: note } = projection
+  return { run, place, block_id: block.id, wait: block.wait, note, until: note.until, projection, head }
+}
+
+/** Its time moved on by what its run stood paused since it began; a wait for a time of the calendar keeps that. */
+async function movedWait(world: Pick<World, 'runs'>, open: OpenWait | undefined): Promise<OpenWait | undefined> {
+  if (open === undefined || open.wait.kind === 'until' || open.head.lanes[PAUSE_LANE] === undefined) return open
+  const { note, run, until } = open
+  const stood = stoodSince(await allEvents(world, run), note.since, 0)
+  return { ...open, until: movedBy(until, stood) }
 }
 
 /** All open waits of a run: HEAD and the projections of its blocks are read once, those of items once a block. */
@@ -71,7 +84,10 @@ async function findWaits(world: ReadWorld, run: RunKey): Promise<readonly OpenWa
   if (places.length === 0) return []
   const { dag } = await readPinned(world, run)
   const known = await projectionsOf(world, run, head, places)
-  return places.flatMap((place) => openWaitOf(run, dag, head, place, known.get(laneKey(place))) ?? [])
+  const open = places.flatMap((place) => openWaitOf(run, dag, head, place, known.get(laneKey(place))) ?? [])
+  const now: OpenWait[] = []
+  for (const one of open) now.push((await movedWait(world, one)) ?? one)
+  return now
 }
 
 async function projectionsOf(
@@ -116,6 +132,8 @@ async function endWait(world: WaitWorld, open: OpenWait, came: EventData<'block:
       ...baseOf(open),
       ordinal: woken,
       guard: { below: woken },
+      // Its time is not over while the run stands.
+      ...(came.by === 'time' ? { while: [samePause(head)] } : {}),
       at,
       events: [{ type: 'block:woken', block_id, ...itemOf(place), attempt: place.attempt, data: came }],
       ...(await goOn(world, run, head, now)),
@@ -291,7 +309,7 @@ export async function endDueWait(world: WaitWorld, open: OpenWait): Promise<void
   if (await endByWhatIsKept(world, open)) return
   const { run, place } = open
   const now = await findWait(world, run, place)
-  if (now !== undefined) await endWait(world, now, { by: 'time' })
+  if (now !== undefined && now.head.paused === undefined) await endWait(world, now, { by: 'time' })
 }
 
 /**
@@ -310,7 +328,7 @@ export async function lookAtWaits(world: WaitWorld, run: RunKey): Promise<number
   const times: number[] = []
   const newest = newestTimes(world)
   for (const open of await findWaits(world, run)) {
-    const until = Date.parse(open.note.until)
+    const until = Date.parse(open.until)
     if (until <= world.clock.now()) await endDueWait(world, open)
     else if (!(await endByWhatWasLost(world, open, newest))) times.push(until)
   }

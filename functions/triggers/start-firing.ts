@@ -35,8 +35,14 @@ export async function startFiring(world: FireWorld, firing: Firing): Promise<Out
   if (turn.is === 'paused' || turn.is === 'waits') return 'waits'
   if (turn.is === 'later') return 'later'
   if (turn.is === 'skip') return end(world, firing, 'skipped', turn.reason)
+  return startUnlessHeld(world, firing, declared.trigger)
+}
+
+/** Nobody gives up what a paused document owes. */
+async function startUnlessHeld(world: FireWorld, firing: Firing, trigger: Trigger): Promise<Outcome> {
+  if ((await world.runs.startHold(firing.tenant, firing.document)) !== undefined) return 'waits'
   try {
-    await start(world, firing, declared.trigger)
+    await start(world, firing, trigger)
   } catch (error) {
     if (!(error instanceof Fault)) throw error
     if (error.code === 'concurrency_skipped') return end(world, firing, 'skipped', reasonOf(error))

@@ -12,6 +12,7 @@ import { GOAL_ROUTES } from './goal-routes.ts'
 import { GRAPH_ROUTES } from './graph-routes.ts'
 import { LINEAGE_ROUTES } from './lineage-routes.ts'
 import { OBJECT_ROUTES } from './object-routes.ts'
+import { PAUSE_ROUTES } from './pause-routes.ts'
 import { PLACE_ROUTES } from './place-routes.ts'
 import { RESEARCH_ROUTES } from './research-routes.ts'
 import { ProblemSchema, type RouteSchema } from './route-schema.ts'
@@ -149,6 +150,7 @@ const DAG_SCHEMAS = {
   'record-run': RECORD_RUN,
   ...RUN_DATA_ROUTES,
   ...CONTROL_ROUTES,
+  ...PAUSE_ROUTES,
   ...SEARCH_ROUTES,
   ...BULK_ROUTES,
   ...VIEW_ROUTES,

@@ -42,7 +42,11 @@ export const PLACE_ROUTES = {
   'get-document': {
     summary: 'The text of a document that is deployed in this place, as a run started by its name would read it',
     params: z.strictObject({ name: text.min(1).max(100) }),
-    answer: z.strictObject({ name: text, text: text.describe('YAML') }),
+    answer: z.strictObject({
+      name: text,
+      text: text.describe('YAML'),
+      paused: StartHoldSchema.optional().describe('Nobody starts a run of it until it is resumed'),
+    }),
   },
   'get-agents': {
     summary: 'Configured agents and providers',

@@ -15,6 +15,7 @@ import { SHORT_RUN_ID } from '../runs/ids.ts'
 import { RUN_ROLES } from '../runs/run-store.ts'
 import { StepLogSchema } from '../steps/step-order.ts'
 import { LIST_APPROVALS } from './approval-routes.ts'
+import { PausedSchema } from './pause-routes.ts'
 import { queryInt, type RouteSchema, RunParamsSchema } from './route-schema.ts'
 import {
   AskedGatesSchema,
@@ -59,6 +60,8 @@ const RunSchema = z.strictObject({
   row: RunEndedSchema.shape.row.describe('The row of their decision table: `PASS x NOT_MET`'),
   goal: GoalEvaluatedSchema.optional().describe('How its completion was judged; GET .../goal has all of it'),
   waiting_for: text.optional().describe('What a live run waits for, in words'),
+  paused: PausedSchema.optional().describe('While somebody keeps it from going on: who, since when, and why'),
+  stood_ms: z.int().min(0).optional().describe('Milliseconds it stood in pauses that are over; absent: none'),
   turn: z
     .strictObject({
       key: text.optional().describe('The expression of its document; absent: all runs of the document take turns'),
@@ -275,6 +278,7 @@ export const RunSummarySchema = z.strictObject({
   deadline_at: text,
   blocks: count,
   last_seq: count,
+  paused: PausedSchema.optional().describe('While somebody keeps it from going on'),
   pending_approvals: count,
   tokens: count,
   usd: GET_RUN.answer.shape.run.shape.usd,

@@ -39,7 +39,7 @@ export function inboxEntry(asked: Asked, facts: EntryFacts) {
     on_timeout: item.on_timeout,
     starter: meta.starter,
     requested_at: item.requested_at,
-    expires_at: item.expires_at,
+    expires_at: head.approvals[item.id]?.expires_at ?? item.expires_at,
     age_ms: Math.max(0, end - Date.parse(item.requested_at)),
     approvers: item.approvers,
     self_approval: item.self_approval,

@@ -14,6 +14,8 @@ export interface Emission {
   readonly signals: ReadonlyMap<string, readonly string[]>
   /** Inside a bounce module: every state takes the epoch from its input and hands it on. */
   readonly epoch: boolean
+  /** `_hold_<this>`, where blocks of the same branch wait while their run is paused; absent: each in a state of its own. */
+  readonly hold?: string
 }
 
 export type States = Record<string, State>
@@ -48,7 +50,7 @@ export function emitBlock(block: CompiledBlock, emission: Emission, onward: Onwa
   return {
     ...emitApproval(block, emission),
     ...states(block, emission, onward),
-    ...emitAsk(block, emission),
+    ...(emission.hold === undefined ? emitAsk(block, emission) : {}),
     [`_retry_${block.id}`]: {
       Type: 'Wait',
       Seconds: emission.epoch ? '{% $states.input.s %}' : WAIT_SECONDS,
@@ -85,23 +87,48 @@ function emitApproval(block: CompiledBlock, { epoch }: Emission): States {
   }
 }
 
-/** `_ask_<id>`, where the function raises AskPerson: waits for the answer, then back to where the block begins its work. */
+/**
+ * `_ask_<id>`, where the function raises AskPerson: waits for a person's answer, or for the end of a pause (docs/adr/0104),
+ * then back to where the block begins its work.
+ */
 function emitAsk(block: CompiledBlock, { epoch }: Emission): States {
   const { id, asks } = block
-  if (asks === undefined) return {}
   const Output = epoch ? { Output: { e: EPOCH } } : {}
-  return { [`_ask_${id}`]: { ...awaitAnswer({ block: id, ...epochField(epoch) }), ...Output, Next: workOf(block) } }
+  const waits = asks === undefined ? awaitResume() : awaitAnswer({ block: id, ...epochField(epoch) })
+  return { [`_ask_${id}`]: { ...waits, ...Output, Next: workOf(block) } }
 }
 
 function awaitAnswer(payload: Readonly<Record<string, unknown>>) {
   return waitWithoutTimeout('request-approval', { ...payload, ask: true })
 }
 
+/** Whatever goes wrong is tried again for hours: a pause may be that long. */
+function awaitResume() {
+  const { BackoffRate: _, ...patient } = THROTTLED
+  return { ...awaitToken('request-approval', {}), Retry: [{ ...patient, ErrorEquals: ['States.ALL'] }] }
+}
+
+/**
+ * Where blocks of one branch wait that ask nobody, while their run is paused: one state waits, and a Choice leads each back
+ * to where it was. Only then are they come by.
+ */
+export function emitHold(hold: string, blocks: readonly string[]): States {
+  const back = (id: string) => ({ Condition: `{% $states.input='${id}' %}`, Next: id })
+  const choices = blocks.slice(1).map(back)
+  return {
+    [`_hold_${hold}`]: { ...awaitResume(), Output: HELD_BLOCK, Next: `_held_${hold}` },
+    [`_held_${hold}`]: { Type: 'Choice', Choices: choices, Default: blocks[0] ?? hold },
+  }
+}
+
+const HELD_BLOCK = '{% $parse($parse($states.input.Cause).errorMessage).b %}'
+
 /** One state and `_retry_<id>`, a wait the function asks for by raising RetryBlock. */
-function emitSingle(block: CompiledBlock, { signals, epoch }: Emission, onward: Onward): States {
+function emitSingle(block: CompiledBlock, { signals, epoch, hold }: Emission, onward: Onward): States {
   const { id } = block
   const payload = { block: id, ...joinsOf(signals.get(id)), ...epochField(epoch) }
-  return { [id]: { ...runBlock(block, payload, epoch), Output: PAYLOAD, ...onward } }
+  const asked = hold === undefined ? { epoch } : { epoch, hold }
+  return { [id]: { ...runBlock(block, payload, asked), Output: PAYLOAD, ...onward } }
 }
 
 /** The list, a Map of one run-block an item, and the close that publishes what the items made. */
@@ -109,7 +136,7 @@ function emitForeach(block: CompiledBlock, { signals, epoch }: Emission, onward:
   const { id, foreach } = block
   return {
     [`_items_${id}`]: {
-      ...runBlock(block, { block: id, phase: 'items', ...epochField(epoch) }, epoch),
+      ...runBlock(block, { block: id, phase: 'items', ...epochField(epoch) }, { epoch }),
       Output: epoch ? { items: PAYLOAD, e: EPOCH } : PAYLOAD,
       Next: `_map_${id}`,
     },
@@ -139,7 +166,7 @@ function emitAgent(block: CompiledBlock, { signals, epoch }: Emission, onward: O
   const { id } = block
   return {
     [`_items_${id}`]: {
-      ...runBlock(block, { block: id, phase: 'items', ...epochField(epoch) }, epoch),
+      ...runBlock(block, { block: id, phase: 'items', ...epochField(epoch) }, { epoch }),
       Output: { items: PAYLOAD, ...epochField(epoch) },
       Next: `_more_${id}`,
     },
@@ -194,14 +221,14 @@ function agentItemStates(block: CompiledBlock, epoch: boolean): States {
   const outcome = hasSteps ? { outcome: "{% $exists($states.input.outcome) ? $states.input.outcome : '' %}" } : {}
   return {
     [kind]: choices.length === 0 ? { Type: 'Pass', Next: id } : { Type: 'Choice', Choices: choices, Default: id },
-    [id]: { ...runBlock(block, payload, epoch), ...ended },
+    [id]: { ...runBlock(block, payload, { epoch }), ...ended },
     ...(hasSteps ? { [`_step_${id}`]: { ...awaitStep(payload, item, close), Next: close } } : {}),
     ...(hasChildren ? { [`_child_${id}`]: { ...awaitToken('open-child', payload), Output: item, Next: close } } : {}),
     ...(choices.length === 0
       ? {}
       : {
           [close]: {
-            ...runBlock(block, { ...payload, phase: 'close', ...outcome }, epoch),
+            ...runBlock(block, { ...payload, phase: 'close', ...outcome }, { epoch }),
             ...ended,
           },
         }),
@@ -235,22 +262,23 @@ function emitItem(block: CompiledBlock, epoch: boolean, also: Readonly<Record<st
   const [again, ask] = [`_again_${id}`, `_item_ask_${id}`]
   const item = { i: '{% $states.input.i %}', ...epochField(epoch) }
   const payload = { block: id, item: item.i, ...epochField(epoch) }
-  const Catch = [{ ErrorEquals: ['RetryBlock'], Next: again, Output: { ...item, s: RETRY_SECONDS } }]
-  const asking = { ErrorEquals: ['AskPerson'], Next: ask, Output: item }
-  const catchers = asks?.items === true ? [...Catch, asking] : Catch
+  const catchers = [
+    { ErrorEquals: ['RetryBlock'], Next: again, Output: { ...item, s: RETRY_SECONDS } },
+    { ErrorEquals: ['AskPerson'], Next: ask, Output: item },
+  ]
   // An empty output: what 1,000 items answer never adds up to a payload limit.
   const ended = { Catch: catchers, Output: {}, End: true } as const
   const work: States =
     wait === undefined
-      ? { [id]: { ...runBlock(block, { ...payload, ...also }, epoch), ...ended } }
+      ? { [id]: { ...runBlock(block, { ...payload, ...also }, { epoch }), ...ended } }
       : {
           [id]: { ...awaitWait(block, payload, `_item_close_${id}`, item), Output: item, Next: `_item_close_${id}` },
-          [`_item_close_${id}`]: { ...runBlock(block, { ...payload, phase: 'close' }, epoch), ...ended },
+          [`_item_close_${id}`]: { ...runBlock(block, { ...payload, phase: 'close' }, { epoch }), ...ended },
         }
   return {
     ...work,
     [again]: { Type: 'Wait', Seconds: '{% $states.input.s %}', Next: id },
-    ...(asks?.items === true ? { [ask]: { ...awaitAnswer(payload), Output: item, Next: id } } : {}),
+    [ask]: { ...(asks?.items === true ? awaitAnswer(payload) : awaitResume()), Output: item, Next: id },
   }
 }
 
@@ -360,7 +388,7 @@ function emitCall(block: CompiledBlock, emission: Emission, onward: Onward): Sta
   const handed = epochField(emission.epoch)
   return {
     [id]: {
-      ...runBlock(block, { block: id, phase: 'open', ...handed }, emission.epoch),
+      ...runBlock(block, { block: id, phase: 'open', ...handed }, { epoch: emission.epoch }),
       Output: { ...handed, open: PAYLOAD },
       Next: `_go_${id}`,
     },
@@ -476,15 +504,20 @@ function emitClose(
 ): States {
   const { id } = block
   const payload = { block: id, phase: 'close', ...joinsOf(signals.get(id)), ...epochField(epoch), ...also }
-  return { [`_close_${id}`]: { ...runBlock(block, payload, epoch), Output: PAYLOAD, ...onward } }
+  return { [`_close_${id}`]: { ...runBlock(block, payload, { epoch }), Output: PAYLOAD, ...onward } }
 }
 
-function runBlock({ id, asks }: CompiledBlock, payload: Readonly<Record<string, unknown>>, epoch: boolean) {
+/** `holds`: its state waits where the function raises AskPerson, which machines of before pauses do for some blocks only. */
+function runBlock(
+  { id }: CompiledBlock,
+  payload: Readonly<Record<string, unknown>>,
+  { epoch, hold }: Pick<Emission, 'epoch' | 'hold'>,
+) {
   const Output = epoch ? { Output: SIGNAL } : {}
   const again = { ErrorEquals: ['RetryBlock'], Next: `_retry_${id}`, ...Output }
-  const asking = { ErrorEquals: ['AskPerson'], Next: `_ask_${id}`, ...Output }
-  const Catch = asks === undefined ? [again] : [again, asking]
-  return { ...callFunction('run-block', payload), Catch, TimeoutSeconds: BLOCK_TIMEOUT_SEC }
+  const asking = { ErrorEquals: ['AskPerson'], Next: hold === undefined ? `_ask_${id}` : `_hold_${hold}`, ...Output }
+  const task = callFunction('run-block', { ...payload, holds: true })
+  return { ...task, Catch: [again, asking], TimeoutSeconds: BLOCK_TIMEOUT_SEC }
 }
 
 /** Left out where there is none: most blocks signal nothing. */
@@ -610,10 +643,17 @@ const TO_THE_END = { MaxAttempts: 20, MaxDelaySeconds: 60 } as const
 
 /**
  * How every machine of ours ends: `_settle` gives the run its verdict, the Choice after it the execution its status. A
- * run that is judged by more than its blocks is evaluated in between, once: a run without that never comes there.
+ * run that is judged by more than its blocks is evaluated in between, once: a run without that never comes there. While the
+ * run is paused the verdict waits.
  */
 export const ENDING: States = {
-  _settle: { ...callFunction('settle', {}, TO_THE_END), Output: '{% $states.result.Payload %}', Next: '_end' },
+  _settle: {
+    ...callFunction('settle', { holds: true }, TO_THE_END),
+    Catch: [{ ErrorEquals: ['AskPerson'], Next: '_hold', Output: {} }],
+    Output: '{% $states.result.Payload %}',
+    Next: '_end',
+  },
+  _hold: { ...awaitResume(), Output: {}, Next: '_settle' },
   _end: {
     Type: 'Choice',
     Choices: [

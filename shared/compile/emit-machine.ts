@@ -9,6 +9,7 @@ import {
   ENDING,
   EPOCH,
   emitBlock,
+  emitHold,
   epochField,
   isStep,
   type Onward,
@@ -93,23 +94,42 @@ function machineText(entry: string, states: string): string {
 
 const ENDING_TEXT = statesText(ENDING)
 
+/** All states of a branch; its blocks share the one they wait in while their run is paused. */
 function stepsText(steps: readonly NamedStep[], emission: Emission, onward: Onward): string {
+  const held = emission.epoch ? [] : heldTogether(steps)
+  const [hold] = held
+  const sharing = hold === undefined ? emission : { ...emission, hold }
   let text = ''
   for (let i = 0; i < steps.length; i++) {
     const step = steps[i]
     const next = steps[i + 1]
     if (step === undefined) continue
     if (i > 0) text += ','
-    text += stepText(step, emission, next === undefined ? onward : { Next: next.entry })
+    text += stepText(step, sharing, next === undefined ? onward : { Next: next.entry })
   }
-  return text
+  return hold === undefined ? text : `${text},${statesText(emitHold(hold, held))}`
 }
 
-/** Bytes of the text of one step, once bound. */
+/** Blocks of a branch that wait in one state; a block alone has its own, and so has one that is run again by a bounce. */
+function heldTogether(steps: readonly NamedStep[]): readonly string[] {
+  const held = plainIds(steps)
+  return held.length > 1 ? held : []
+}
+
+function plainIds(steps: readonly NamedStep[]): readonly string[] {
+  return steps.flatMap((step) => (step.kind === 'block' && isPlain(step.block) ? [step.block.id] : []))
+}
+
+/** Bytes of the text of one step, once bound; what the blocks of a branch share is not in it (`holdBytes`). */
 export function stepBytes(step: NamedStep, emission: Emission, onward: Onward): number {
   if (step.kind === 'block') return blockBytes(step.block, emission, onward)
   if (step.kind === 'wait') return waitTemplate(emission.epoch, onward).bytes(waitLengths(step, onward))
   return boundBytes(stepText(step, emission, onward))
+}
+
+/** Bytes of what the blocks of one branch wait in while their run is paused. */
+export function holdBytes(steps: readonly NamedStep[]): number {
+  return steps.some((step) => step.kind === 'block' && isPlain(step.block)) ? HOLD_BYTES : 0
 }
 
 /** The states of one step, as members of a JSON object. */
@@ -121,7 +141,7 @@ function stepText(step: NamedStep, emission: Emission, onward: Onward): string {
     case 'wait':
       return waitTemplate(epoch, onward).fill(waitValues(step, onward))
     case 'par':
-      return parallelText(step, emission, onward)
+      return parallelText(step, { signals, epoch }, onward)
     case 'module': {
       const { module, body, entry } = step
       const inside = stepsText(body.steps, { signals, epoch: true }, { Next: exitStateOf(module) })
@@ -259,20 +279,35 @@ const ALREADY_ENDED = ['StepFunctions.ExecutionAlreadyExistsException', 'StepFun
  * The states of one block as text. Blocks that only run differ in a few names: their states are written once a kind,
  * and the names filled in.
  */
-function blockText(block: CompiledBlock, emission: Emission, onward: Onward): string {
-  if (!isPlain(block)) return statesText(emitBlock(block, emission, onward))
-  const joins = emission.signals.get(block.id)
-  const template = plainBlock(emission.epoch, joins !== undefined, 'Next' in onward)
-  return template.fill([block.id, 'Next' in onward ? onward.Next : '', joins === undefined ? '' : joined(joins)])
+function blockText(block: CompiledBlock, { signals, epoch, hold }: Emission, onward: Onward): string {
+  if (!isPlain(block)) return statesText(emitBlock(block, { signals, epoch }, onward))
+  const joins = signals.get(block.id)
+  const template = plainBlock({
+    epoch,
+    isJoined: joins !== undefined,
+    goesOn: 'Next' in onward,
+    isHeld: hold !== undefined,
+  })
+  return template.fill([
+    block.id,
+    'Next' in onward ? onward.Next : '',
+    joins === undefined ? '' : joined(joins),
+    hold ?? '',
+  ])
 }
 
 /** Bytes of the text, once bound. */
-function blockBytes(block: CompiledBlock, emission: Emission, onward: Onward): number {
-  if (!isPlain(block)) return boundBytes(statesText(emitBlock(block, emission, onward)))
-  const joins = emission.signals.get(block.id)
-  const template = plainBlock(emission.epoch, joins !== undefined, 'Next' in onward)
-  return template.bytes([block.id.length, 'Next' in onward ? onward.Next.length : 0, joinedLength(joins)])
+function blockBytes(block: CompiledBlock, { signals, epoch }: Emission, onward: Onward): number {
+  if (!isPlain(block)) return boundBytes(statesText(emitBlock(block, { signals, epoch }, onward)))
+  const joins = signals.get(block.id)
+  const template = plainBlock({ epoch, isJoined: joins !== undefined, goesOn: 'Next' in onward, isHeld: !epoch })
+  const next = 'Next' in onward ? onward.Next.length : 0
+  const back = epoch ? 0 : BACK_BYTES + 2 * block.id.length
+  return back + template.bytes([block.id.length, next, joinedLength(joins), HOLD_NAME])
 }
+
+/** Ids are this long at most. */
+const HOLD_NAME = 40
 
 function isPlain(block: CompiledBlock): boolean {
   const { approval, asks, foreach, handler, mode } = block
@@ -295,18 +330,32 @@ function joinedLength(joins: readonly string[] = []): number {
   return length
 }
 
+interface PlainKind {
+  readonly epoch: boolean
+  readonly isJoined: boolean
+  readonly goesOn: boolean
+  /** Waits with others of its branch while the run is paused. */
+  readonly isHeld: boolean
+}
+
 const plain: (Template | undefined)[] = []
 
-function plainBlock(epoch: boolean, isJoined: boolean, goesOn: boolean): Template {
-  const kind = (epoch ? 4 : 0) + (isJoined ? 2 : 0) + (goesOn ? 1 : 0)
-  return plain[kind] ?? makePlain(kind, epoch, isJoined, goesOn)
+function plainBlock(kind: PlainKind): Template {
+  const { epoch, isJoined, goesOn, isHeld } = kind
+  const n = (isHeld ? 8 : 0) + (epoch ? 4 : 0) + (isJoined ? 2 : 0) + (goesOn ? 1 : 0)
+  return plain[n] ?? makePlain(n, kind)
 }
 
-function makePlain(kind: number, epoch: boolean, isJoined: boolean, goesOn: boolean): Template {
+function makePlain(n: number, { epoch, isJoined, goesOn, isHeld }: PlainKind): Template {
   const signals = new Map(isJoined ? [['@id@', ['@joins@']]] : [])
   const onward: Onward = goesOn ? { Next: '@next@' } : { End: true }
-  const states = emitBlock({ id: '@id@', upstream: [] }, { signals, epoch }, onward)
-  const made = templateOf(states, ['id', 'next', 'joins'])
-  plain[kind] = made
+  const emission = { signals, epoch, ...(isHeld ? { hold: '@hold@' } : {}) }
+  const states = emitBlock({ id: '@id@', upstream: [] }, emission, onward)
+  const made = templateOf(states, ['id', 'next', 'joins', 'hold'])
+  plain[n] = made
   return made
 }
+
+/** Of what waits for the blocks of a branch, with the longest names, and for each block the way back, without its name. */
+export const HOLD_BYTES = boundBytes(statesText(emitHold('h'.repeat(HOLD_NAME), [])))
+const BACK_BYTES = statesText(emitHold('', ['', ''])).length - statesText(emitHold('', [''])).length + 1

@@ -3,7 +3,7 @@ import { isNativeHandler } from '../dag/native-call.ts'
 import { Fault } from '../errors.ts'
 import { LIMITS } from '../limits.ts'
 import { actingOf, type CompiledBlock, type Emission, isStep } from './emit-block.ts'
-import { fitsOnceBound, stepBytes } from './emit-machine.ts'
+import { fitsOnceBound, HOLD_BYTES, holdBytes, stepBytes } from './emit-machine.ts'
 import type { NamedSequence, NamedStep, Signals } from './name-steps.ts'
 
 /** What one machine may hold. Step Functions takes 1 MB of text and 25,000 history events. */
@@ -26,7 +26,7 @@ export function fitsOneMachine({ steps }: NamedSequence, signals: Signals, text:
 }
 
 /** What every machine has besides its steps. */
-const FRAME: MachineCaps = { bytes: 1_500, events: 20 }
+const FRAME: MachineCaps = { bytes: 2_500 + HOLD_BYTES, events: 20 }
 
 /**
  * Moves pieces of a machine that exceeds its caps into machines of their own, bottom-up: consecutive steps of a sequence,
@@ -83,7 +83,7 @@ function fitBranches(packing: Packing, step: Extract<NamedStep, { kind: 'par' }>
   const { cap } = packing
   const shell = shellOf(step.branches.length)
   const room = { bytes: cap.bytes - shell.bytes, events: cap.events - shell.events }
-  const pieces = step.branches.map((branch) => fitSteps(packing, branch.steps, room))
+  const pieces = step.branches.map((branch) => withHold(fitSteps(packing, branch.steps, room)))
   const joined = (group: readonly Piece[]): readonly NamedStep[] => {
     const branches = group.map(({ steps }) => sequenceOf(steps, ''))
     if (branches.length === 1) return branches[0]?.steps ?? []
@@ -93,6 +93,11 @@ function fitBranches(packing: Packing, step: Extract<NamedStep, { kind: 'par' }>
   const fitted = fitPieces(packing, pieces, room, joined)
   const branches = fitted.map(({ steps }) => sequenceOf(steps, ''))
   return { steps: [{ ...step, branches }], weight: total([...fitted.map(({ weight }) => weight), shell]) }
+}
+
+/** As a branch of its own. */
+function withHold({ steps, weight }: Piece): Piece {
+  return { steps, weight: { ...weight, bytes: weight.bytes + holdBytes(steps) } }
 }
 
 /** Moves groups of neighbours into parts, the heaviest first, until the rest fits; then parts of parts. */
@@ -258,7 +263,10 @@ function weighNested(step: Nested, scale: Scale): Weight {
 
 function weighParallel({ branches }: Extract<NamedStep, { kind: 'par' }>, scale: Scale): Weight {
   const sum = { ...shellOf(branches.length) }
-  for (const { steps } of branches) for (const step of steps) addStep(sum, step, scale)
+  for (const { steps } of branches) {
+    if (scale.only !== 'events') sum.bytes += holdBytes(steps)
+    for (const step of steps) addStep(sum, step, scale)
+  }
   return sum
 }
 

@@ -11,6 +11,7 @@ import { gatesBeforeCompletion, verdictsAgain } from './gates.ts'
 import { goal } from './goal.ts'
 import type { Invariant, RunParts, StoredRun } from './invariant.ts'
 import { refs, storedBytes } from './objects.ts'
+import { pauses } from './pauses.ts'
 import { lostOnce, ownOutcomes, stepBegins } from './steps.ts'
 import { headOfEvents, projections } from './stored-state.ts'
 import { waits } from './waits.ts'
@@ -121,6 +122,7 @@ export const INVARIANTS: readonly Invariant[] = [
   approvedCalls,
   taint,
   frozenTools,
+  pauses,
 ]
 
 /** The hash chain as a check of its own, number 0: it needs what only the store knows, how far it is closed. */

@@ -4,6 +4,7 @@ import { asksWaiver, listedApprovers } from '../runs/approval.ts'
 import { type Pass, passEnd, passesOf, passName } from '../runs/block-passes.ts'
 import type { EventData, RunEvent } from '../runs/event.ts'
 import { questionNumber } from '../runs/ids.ts'
+import { movedBy, stoodSince } from '../runs/pause.ts'
 import type { ApprovalItem } from '../runs/run-store-items.ts'
 import { readAgentItem } from '../runs/turns-and-calls.ts'
 import { defineInvariant } from './invariant.ts'
@@ -27,7 +28,7 @@ export const decisions = defineInvariant({
       const item = items.get(event.data.approval_id)
       return [
         ...noteAnswer(log, event),
-        ...askedProblems(event, log.asked.get(event.data.approval_id)),
+        ...askedProblems(event, askedWithPauses(events, event, log.asked.get(event.data.approval_id))),
         ...voteProblems(log, event),
         ...(item === undefined ? [] : allowedProblems(event, item, meta?.starter_person ?? meta?.starter ?? '', log)),
       ]
@@ -65,6 +66,21 @@ function noteAnswer(
 function isAnswer(event: RunEvent): boolean {
   if (event.type !== 'approval:decided') return true
   return event.data.decision === 'reject' || event.data.have >= event.data.need
+}
+
+/** It is open for longer by what its run stood paused until then. */
+function askedWithPauses(
+  events: readonly RunEvent[],
+  { seq, at, data }: Decided,
+  asked: EventData<'approval:requested'> | undefined,
+): EventData<'approval:requested'> | undefined {
+  if (asked === undefined || !events.some(({ type }) => type === 'run:paused')) return asked
+  const before = events.filter((event) => event.seq < seq)
+  const requested = before.findLast((event) => {
+    return event.type === 'approval:requested' && event.data.approval_id === data.approval_id
+  })
+  const stood = requested === undefined ? 0 : stoodSince(before, requested.at, Date.parse(at))
+  return { ...asked, expires_at: movedBy(asked.expires_at, stood) }
 }
 
 function askedProblems({ seq, at, data }: Decided, asked: EventData<'approval:requested'> | undefined) {

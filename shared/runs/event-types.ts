@@ -13,6 +13,7 @@ import {
   endStep,
   enterAttempt,
   foldOutput,
+  moveOn,
   openApproval,
   resetBlock,
   runningChange,
@@ -75,6 +76,19 @@ const EVENT_ROWS: { readonly [T in EventType]: EventRow<T> } = {
     fold: (draft, { at, data }) => {
       draft.run = { ...draft.run, started_at: at, ...(data.queued === true ? { queued: true } : {}) }
     },
+  },
+  'run:paused': {
+    words: ({ data }) => `paused by ${byWords(data)}: nothing begins, deadlines stand still`,
+    tone: 'wait',
+    fold: (draft, { at, data }) => {
+      draft.run = { ...draft.run, paused: { since: at, ...data } }
+    },
+    metric: 'runs_paused',
+  },
+  'run:resumed': {
+    words: ({ data }, say) => `goes on, by ${byWords(data)}: it stood for ${say.duration(data.stood_ms)}`,
+    tone: 'busy',
+    fold: moveOn,
   },
   'run:completed': { ...runEnd('completed', 'good'), metric: 'runs_completed' },
   'run:partial': { ...runEnd('partial', 'warn'), metric: 'runs_partial' },
@@ -411,6 +425,10 @@ function startedWords(data: EventData<'run:started'>): string {
   const queued = data.queued === true ? ['waits for a place'] : []
   const labels = data.labels === undefined ? [] : [labelledWords(data.labels)]
   return [`run of ${data.dag_name} started by ${data.starter}`, ...parent, ...from, ...labels, ...queued].join(', ')
+}
+
+function byWords({ by, reason, parent }: EventData<'run:paused'>): string {
+  return `${by}${parent === undefined ? '' : `, with run ${parent}`}${reason === undefined ? '' : ` (${reason})`}`
 }
 
 function labelledWords({ first, count }: NonNullable<EventData<'run:started'>['labels']>): string {

@@ -148,6 +148,22 @@ const DATA = {
     /** Its labels: how many, the first of them as `key=value`, and the hash of all. */
     labels: z.strictObject({ sha256: text, count, first: z.array(text).readonly() }).optional(),
   }),
+  /** Nothing of it begins until it goes on, and its deadlines stand still; `parent`: the run above it that was paused. */
+  'run:paused': z.strictObject({
+    by: text,
+    person: text.optional(),
+    reason: text.optional(),
+    parent: text.optional(),
+  }),
+  /** It goes on: since when it stood, and for how many milliseconds its deadline and those of open questions moved on. */
+  'run:resumed': z.strictObject({
+    by: text,
+    person: text.optional(),
+    reason: text.optional(),
+    since: time,
+    stood_ms: count,
+    parent: text.optional(),
+  }),
   'run:completed': RunEndedSchema,
   'run:partial': RunEndedSchema,
   'run:blocked': RunEndedSchema,
@@ -358,7 +374,7 @@ export type EventData<T extends EventType> = z.infer<(typeof DATA)[T]>
 export const EVENT_TYPES = Object.keys(DATA) as readonly EventType[]
 
 /** The types that end a run: exactly one of them is its last event. */
-export type RunEnd = Exclude<Extract<EventType, `run:${string}`>, 'run:started'>
+export type RunEnd = Exclude<Extract<EventType, `run:${string}`>, 'run:started' | 'run:paused' | 'run:resumed'>
 
 /** What a writer hands to the store: the store adds seq, id, run_id and the time of the append. */
 export type NewEvent = {

@@ -1,6 +1,7 @@
 import { decisionFields, toVote } from './approval.ts'
 import type { RunEnd, RunEvent, StoredValue } from './event.ts'
 import type { RunState } from './head.ts'
+import { movedBy } from './pause.ts'
 import { NO_TRY } from './retry.ts'
 import {
   type ApprovalFold,
@@ -166,11 +167,22 @@ const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'skipped', 'c
 
 type EndFold = Pick<RunFold, 'code' | 'reason' | 'block_id' | 'next_run' | 'final_status' | 'row'>
 
+/** It goes on after a pause: what people were asked stays open for as long as it stood. */
+export function moveOn(draft: Draft, { data }: EventOf<'run:resumed'>): void {
+  const { paused: _, ...run } = draft.run
+  draft.run = { ...run, stood_ms: (run.stood_ms ?? 0) + data.stood_ms }
+  for (const [id, approval] of draft.approvals) {
+    if (approval.status !== 'pending') continue
+    draft.approvals.set(id, { ...approval, expires_at: movedBy(approval.expires_at, data.stood_ms) })
+  }
+}
+
 /** A terminal run event cancels whatever has not ended. */
 export function endRun(draft: Draft, state: RunState, { seq, at, data }: EventOf<RunEnd>): void {
   const { spent: _, ...told } = data
   // A stored member is never undefined.
-  draft.run = { ...draft.run, state, ended_at: at, ...(told as EndFold) }
+  const { paused: __, ...run } = draft.run
+  draft.run = { ...run, state, ended_at: at, ...(told as EndFold) }
   for (const [id, { due_at: _, ...block }] of draft.blocks) {
     if (!ENDED.has(block.state)) draft.blocks.set(id, { ...cancelItems(block), state: 'cancelled', ended_at: at })
   }

@@ -72,6 +72,8 @@ export type OutboxEntry = { readonly id: string; readonly at: string } & (
   | { readonly kind: 'stop_child'; readonly child: string; readonly cause: string }
   /** A wait has ended, or was stopped: its task tokens are answered. */
   | { readonly kind: 'answer_wait'; readonly wait: string }
+  /** Its child runs are paused with it, or go on with it: whatever HEAD says when this is performed. */
+  | { readonly kind: 'pause_children' }
   /** Gives back the run's slot among the active ones; the oldest queued run takes it. */
   | { readonly kind: 'release_lease' }
   /** Triggers by the end of runs are told: who keeps their firings removes it. */
@@ -165,6 +167,8 @@ export interface Head {
   readonly queued?: true
   /** It holds no slot; absent = it has one, waits for its first, or is the child of a run that has. */
   readonly resting?: Rest
+  /** Nothing of it begins, and its deadlines stand still; absent = it goes on. */
+  readonly paused?: Paused
   /** Since somebody changed them; before, META has those it was started with. */
   readonly labels?: ChangedLabels
 }
@@ -174,6 +178,21 @@ export interface Rest {
   readonly since: string
   /** Something is to go on, and no slot was free: its rank in the queue. */
   readonly wants_at?: string
+}
+
+/**
+ * A run that is paused finishes what runs and starts nothing; its deadlines stand still (docs/adr/0104). HEAD says so in
+ * `paused`; lane `pause` counts the pauses, and whatever begins something asks that it stands where it was read.
+ */
+export interface Paused {
+  /** ISO time. */
+  readonly since: string
+  readonly by: string
+  /** The person, where `by` is not their own name. */
+  readonly person?: string
+  readonly reason?: string
+  /** The run above it that is paused: it goes on with that one. */
+  readonly parent?: string
 }
 
 /** Where the blocks of a document stand in HEAD: their lanes by index, and the bounce modules some of them are in. */
@@ -236,16 +255,18 @@ function isAtWork(key: string, lane: number, running: readonly string[]): boolea
   return running.includes(key) || hasOpenQuestion(lane) || isOpenWait(lane)
 }
 
-/** States that are derived on read, never stored: while a run waits for a slot, and while only people, or what it waits for, can move it on. */
-export const SHOWN_STATES = ['pending', 'paused_approval', 'waiting'] as const
+/** States that are derived on read, never stored: while a run waits for a slot, while only people, or what it waits for, can move it on, and while it is paused. */
+export const SHOWN_STATES = ['pending', 'paused_approval', 'waiting', 'paused'] as const
 export type ShownState = RunState | (typeof SHOWN_STATES)[number]
 
 /**
  * The state people see: `pending` is a run that waits for a slot, its first or the one it goes on with; `paused_approval` is a running run in which an approval is pending and
  * no block is claimed, retrying or in flight, but for attempts that wait for such an answer themselves; `waiting` is one
- * in which nobody is asked and everything that could run waits as its document says. Neither is ever stored.
+ * in which nobody is asked and everything that could run waits as its document says; `paused` is one that somebody paused,
+ * whatever of it is still at work. None is ever stored.
  */
 export function shownState(head: Head): ShownState {
+  if (head.state === 'running' && head.paused !== undefined) return 'paused'
   if (head.state === 'running' && (head.queued === true || head.resting?.wants_at !== undefined)) return 'pending'
   if (head.state !== 'running' || head.running.length > 0) return head.state
   const asked = Object.values(head.approvals).flatMap(({ status, block }) => (status === 'pending' ? [block] : []))
@@ -257,8 +278,10 @@ export function shownState(head: Head): ShownState {
 /** While a run is in one of these states its deadline stands still. */
 export function isPaused(head: Head): boolean {
   const state = shownState(head)
-  return state === 'paused_approval' || state === 'waiting' || head.resting?.wants_at !== undefined
+  return STANDING.has(state) || head.resting?.wants_at !== undefined
 }
+
+const STANDING: ReadonlySet<ShownState> = new Set(['paused_approval', 'waiting', 'paused'])
 
 /** Lanes of blocks, or items, that wait. A claim that is in flight may have such an ordinal too. */
 export function openWaits({ lanes, running }: Pick<Head, 'lanes' | 'running'>): readonly string[] {
@@ -287,47 +310,47 @@ const LONGEST_RECONCILE_MS = 86_400_000
 /**
  * When the sweeper must look at a run next: min(deadline, next reminder, escalation or expiry of an approval, oldest
  * unsent outbox entry + 60 s, a look at the execution each 5 minutes or, while only people are waited for, ever less often, the
- * next stall check or end of a wait); undefined when it is terminal and owes nothing. The deadline of a queued run has not begun. `deadline_at` undefined: it has passed and stands still, and
+ * next stall check or end of a wait); undefined when it is terminal and owes nothing. Nothing of a paused run is due but what it
+ * owes and that look. The deadline of a queued run has not begun. `deadline_at` undefined: it has passed and stands still, and
  * whatever ends the pause moves it.
  */
-export function nextCheck(
-  head: Pick<Head, 'state' | 'approvals' | 'outbox' | 'queued' | 'resting'> & {
-    readonly deadline_at: string | undefined
-  },
-  now: number,
-  stallAt?: number,
-): string | undefined {
+export function nextCheck(head: Checked, now: number, stallAt?: number): string | undefined {
   const owed = head.outbox.filter((entry) => !isHeldBack(head, entry))
   const times = owed.flatMap((entry) => sendingTimes(entry, head.state))
-  if (head.state === 'running') {
-    times.push(now + reconcileAfter(head, now, stallAt))
-    const { deadline_at } = head
-    if (head.queued !== true && deadline_at !== undefined) times.push(Math.max(Date.parse(deadline_at), now + 1_000))
-    if (stallAt !== undefined) times.push(stallAt)
-    for (const approval of Object.values(head.approvals)) {
-      if (approval.status === 'pending') times.push(Date.parse(nextOf(approval)))
-    }
-  }
+  if (head.state === 'running') times.push(now + reconcileAfter(head, now, stallAt))
+  if (head.state === 'running' && head.paused === undefined) times.push(...dueTimes(head, now, stallAt))
   return times.length === 0 ? undefined : new Date(Math.min(...times)).toISOString()
 }
 
+type Checked = Pick<Head, 'state' | 'approvals' | 'outbox' | 'queued' | 'resting' | 'paused'> & {
+  readonly deadline_at: string | undefined
+}
+
+function dueTimes({ approvals, deadline_at, queued }: Checked, now: number, stallAt?: number): readonly number[] {
+  const times = Object.values(approvals).flatMap((one) => (one.status === 'pending' ? [Date.parse(nextOf(one))] : []))
+  if (queued !== true && deadline_at !== undefined) times.push(Math.max(Date.parse(deadline_at), now + 1_000))
+  if (stallAt !== undefined) times.push(stallAt)
+  return times
+}
+
 /**
- * The look at an execution finds what was told to nobody: that it ended, or an event a wait is for. A run that asks people alone
- * has neither task nor wait, thousands may be open for weeks, and each look of each of them is paid for.
+ * The look at an execution finds what was told to nobody: that it ended, or an event a wait is for. A run that people alone can
+ * move has neither task nor wait, thousands may be open for weeks, and each look of each of them is paid for.
  */
-function reconcileAfter(
-  { approvals, resting }: Pick<Head, 'approvals' | 'resting'>,
-  now: number,
-  stallAt: number | undefined,
-): number {
+function reconcileAfter({ approvals, paused, resting }: Checked, now: number, stallAt: number | undefined): number {
   const isAsking = stallAt === undefined && Object.values(approvals).some(({ status }) => status === 'pending')
-  if (!isAsking || resting === undefined || resting.wants_at !== undefined) return RECONCILE_MS
+  const waitsForPeople = isAsking || paused !== undefined
+  if (!waitsForPeople || resting === undefined || resting.wants_at !== undefined) return RECONCILE_MS
   return Math.min(Math.max(RECONCILE_MS, now - Date.parse(resting.since)), LONGEST_RECONCILE_MS)
 }
 
-/** What would let a run go on that waits for its slot: whoever gives it one sends that. */
-export function isHeldBack({ state, resting }: Pick<Head, 'state' | 'resting'>, { kind }: OutboxEntry): boolean {
-  return state === 'running' && resting?.wants_at !== undefined && (kind === 'send_token' || kind === 'answer_wait')
+/** What would let a run go on that waits for its slot, or is paused: whoever gives it one, or lets it go on, sends that. */
+export function isHeldBack(
+  { state, resting, paused }: Pick<Head, 'state' | 'resting' | 'paused'>,
+  { kind }: OutboxEntry,
+): boolean {
+  const stands = resting?.wants_at !== undefined || paused !== undefined
+  return state === 'running' && stands && (kind === 'send_token' || kind === 'answer_wait')
 }
 
 /** What an endpoint is owed of a run that lives, whoever wrote its event has asked for in time; or it is tried again then. */

@@ -28,12 +28,13 @@ function asks({ approval, pre_gates, post_gates, foreach }: Block): boolean {
 
 /**
  * Whether nothing of a run can go on by itself: no attempt is in flight, retried or about to begin, and a person is asked
- * or a wait is open (docs/adr/0101). `head` with every lane. A block that is blind to this, since its function is under way
+ * or a wait is open (docs/adr/0101); or nothing is in flight of one that is paused. `head` with every lane. A block that is blind to this, since its function is under way
  * without a trace in HEAD, finds that its run rests and takes a slot first.
  */
 export function canRest(pinned: BlockPositions & { readonly dag: Dag }, head: Head): boolean {
   if (head.state !== 'running' || head.queued === true || head.resting !== undefined) return false
   if (head.running.length > 0 || !isPaused(head)) return false
+  if (head.paused !== undefined) return true
   const { dag, index } = pinned
   const modules = bounceModules(dag.blocks)
   const asked = new Set(

@@ -147,6 +147,10 @@ export interface RunFold {
   readonly ended_at?: string
   /** It was started into the queue, and nothing is known of a block of it yet. */
   readonly queued?: true
+  /** While somebody keeps it from going on: since when, who and why. */
+  readonly paused?: EventData<'run:paused'> & { readonly since: string }
+  /** Milliseconds it stood in pauses that are over; absent = none. */
+  readonly stood_ms?: number
   /** Of a research run: the stage recorded last. */
   readonly stage?: StageFold
   readonly blocks: Readonly<Record<string, BlockFold>>

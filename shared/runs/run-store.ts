@@ -9,7 +9,7 @@ import type { DeadWebhooks } from './dead-webhook.ts'
 import type { RunMarks } from './erasure.ts'
 import type { NewEvent, RunEvent } from './event.ts'
 import type { FactsIndex } from './facts-index.ts'
-import type { Head, HeadApproval, HeadModule, OutboxEntry, Rest, RestartMode, RunState } from './head.ts'
+import type { Head, HeadApproval, HeadModule, OutboxEntry, Paused, Rest, RestartMode, RunState } from './head.ts'
 import type { KeyQueue, KeyQueueName, RunTurn } from './key-queue.ts'
 import type { ChangedLabels, Labels, RunNote } from './labels.ts'
 import type {
@@ -425,6 +425,8 @@ export interface Append {
   readonly while?: readonly LaneStands[]
   /** The run gives its slot back, comes back to one, or wants one, in the same update (docs/adr/0101). */
   readonly rest?: RestChange
+  /** The run is paused from here on, or (null) is not any more; the guard of lane `pause` is what serialises it (docs/adr/0104). */
+  readonly pause?: Paused | null
   readonly state?: RunState
   readonly deadline_at?: string
   /** Looked at by then at the latest: of this time and the one in HEAD the earlier stays; only `moveCheck` moves it on. */
@@ -611,20 +613,20 @@ export interface KeyQueues {
   putKeyQueue(of: KeyQueueName, queue: KeyQueue, version: string | undefined): Promise<boolean>
 }
 
-/** Nobody may start a run of the tenant until it is released; who said so, and when (ISO time). */
+/** Nobody may start a run of the tenant, or of one document of it, until it is released; who said so, and when (ISO time). */
 export interface StartHold {
   readonly by: string
   readonly at: string
   readonly reason?: string
 }
 
-/** The tenant's SWITCH item. */
+/** The tenant's SWITCH item; with `dag` that of the runs of one document, by its name. */
 export interface StartHolds {
-  startHold(tenant: string): Promise<StartHold | undefined>
+  startHold(tenant: string, dag?: string): Promise<StartHold | undefined>
   /** The newest one stays. */
-  holdStarts(tenant: string, hold: StartHold): Promise<void>
+  holdStarts(tenant: string, hold: StartHold, dag?: string): Promise<void>
   /** false when nothing was held. */
-  releaseStarts(tenant: string): Promise<boolean>
+  releaseStarts(tenant: string, dag?: string): Promise<boolean>
 }
 
 /** One run of a lineage: made from run `from`, by a retry, as its next cycle, by a rejected approval or as a pivot. */

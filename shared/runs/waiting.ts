@@ -54,6 +54,7 @@ export interface ShownTurn {
  */
 export function waitingWords(dag: Dag, fold: RunFold, waiting: Waiting): string | undefined {
   if (fold.state !== 'running') return undefined
+  if (fold.paused !== undefined) return pausedWords(fold, fold.paused)
   if (fold.queued === true && waiting.turn?.place !== undefined) return turnWords(fold, waiting.turn)
   if (waiting.queue !== undefined) return queueWords(fold, waiting.queue)
   if (waiting.kind === 'research') return researchWords(fold, waiting.now)
@@ -211,6 +212,15 @@ function idleWords(dag: Dag, fold: RunFold, { judged }: Waiting): string {
 function lastEnd({ blocks, started_at = '' }: RunFold): string {
   const ends = Object.values(blocks).flatMap(({ ended_at }) => ended_at ?? [])
   return [started_at, ...ends].sort().at(-1) ?? ''
+}
+
+/** What is at work ends, and nothing begins. */
+function pausedWords({ blocks }: RunFold, { since, by, reason, parent }: NonNullable<RunFold['paused']>): string {
+  const why = reason === undefined ? '' : `: ${reason}`
+  const with_parent = parent === undefined ? '' : `, with run ${parent}`
+  const busy = Object.values(blocks).filter((block) => block.state === 'running' && !isWaitOpen(block)).length
+  const ending = busy === 0 ? '' : `; ${busy === 1 ? 'a block is' : `${busy} blocks are`} still at work`
+  return `paused by ${by} since ${since}${with_parent}${why}${ending}`
 }
 
 function nextBlocks(dag: Dag, fold: RunFold): readonly Block[] {

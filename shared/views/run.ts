@@ -95,6 +95,10 @@ export interface RunAnswer {
     readonly row?: RunFold['row']
     readonly goal?: RunFold['goal']
     readonly waiting_for?: string
+    /** While somebody keeps it from going on. */
+    readonly paused?: NonNullable<RunFold['paused']>
+    /** Milliseconds it stood in pauses that are over. */
+    readonly stood_ms?: number
     readonly turn?: ShownTurn
     readonly priority?: number
     readonly starter: string
@@ -161,7 +165,9 @@ function runAnswer({ meta, dag, head, fold, ...parts }: Folded): RunAnswer['run'
     dag_hash,
     role: runRole(meta),
     ...(meta.parent === undefined ? {} : { parent: meta.parent }),
-    state: parts.queue !== undefined && fold.state === 'running' ? 'pending' : stateOf(dag, fold),
+    state: isQueued(fold, parts) ? 'pending' : stateOf(dag, fold),
+    ...(fold.paused === undefined ? {} : { paused: fold.paused }),
+    ...(fold.stood_ms === undefined ? {} : { stood_ms: fold.stood_ms }),
     ...endOf(fold),
     ...(waiting === undefined ? {} : { waiting_for: waiting }),
     ...(parts.turn === undefined ? {} : { turn: parts.turn }),
@@ -178,6 +184,10 @@ function runAnswer({ meta, dag, head, fold, ...parts }: Folded): RunAnswer['run'
     ...storageOf(head, parts.max_run_bytes),
     last_seq: fold.seq,
   }
+}
+
+function isQueued({ state, paused }: RunFold, { queue }: Pick<Folded, 'queue'>): boolean {
+  return queue !== undefined && state === 'running' && paused === undefined
 }
 
 function storageOf({ stored_bytes }: RunParts['head'], quota_bytes: number): Pick<RunAnswer['run'], 'storage'> {
@@ -201,6 +211,7 @@ function endOf({
 }
 
 function stateOf(dag: Dag, fold: RunFold): ShownState {
+  if (fold.paused !== undefined) return 'paused'
   if (fold.queued === true) return 'pending'
   if (isWaitingForPeople(dag, fold)) return 'paused_approval'
   return isWaiting(dag, fold) ? 'waiting' : fold.state

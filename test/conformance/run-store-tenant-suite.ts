@@ -6,6 +6,7 @@ import { goalAttemptTests } from './run-store-attempts-suite.ts'
 import { bulkTests } from './run-store-bulk-suite.ts'
 import { ending, keyOf, newRun, time } from './run-store-fixture.ts'
 import { keyQueueTests } from './run-store-key-queue-suite.ts'
+import { pauseTests } from './run-store-pause-suite.ts'
 import { restTests } from './run-store-rest-suite.ts'
 import { slackItemTests } from './run-store-slack-suite.ts'
 import { viewTests } from './run-store-view-suite.ts'
@@ -19,6 +20,7 @@ export function tenantItemTests(store: Store, heavy: string[]): void {
   describe('the queue', { tags: heavy }, () => queueTests(store))
   keyQueueTests(store, heavy)
   describe('rest', { tags: heavy }, () => restTests(store))
+  describe('pauses', { tags: heavy }, () => pauseTests(store))
   describe('the hold of starts', { tags: heavy }, () => holdTests(store))
   describe('the request rate', () => rateTests(store, heavy))
   describe('stored bytes', { tags: heavy }, () => storedTests(store))

@@ -38,6 +38,7 @@ export const ACT_KINDS = [
   'send_at_once',
   'answer_callback',
   'retry_turns',
+  'pause',
 ] as const
 export type ActKind = (typeof ACT_KINDS)[number]
 
@@ -117,7 +118,8 @@ export function planActs(random: Random, plan: Plan): readonly Act[] {
   })
   const releases = plan.queues ? planReleases(random, runs) : []
   const planned = [...starts, ...others, ...planAnswers(random, plan), ...planFollowers(random, runs), ...releases]
-  return [...planned, ...planQuestions(random, plan), ...planReactions(random, plan)]
+  const asked = [...planQuestions(random, plan), ...planReactions(random, plan)]
+  return [...planned, ...asked, ...planPauses(random, runs)]
 }
 
 /** Somebody looks now and then whether a run asks something; in some seeds nobody does. */
@@ -195,6 +197,18 @@ function planReactions(random: Random, { profile, runs, queues }: Plan): readonl
 }
 
 const FIRST_REACTION = 5_000
+
+/** In one seed of four some runs are paused for a while; drawn last, so that all else of a seed is what it was. */
+function planPauses(random: Random, runs: number): readonly Act[] {
+  if (random() < 0.75) return []
+  const many = 1 + Math.floor(random() * 3)
+  return Array.from({ length: many }, (_, i): Act => {
+    const dice = [random(), random(), random()] as const
+    return { id: FIRST_PAUSE + i, at: 0, kind: 'pause', run: Math.floor(random() * runs), dice }
+  })
+}
+
+const FIRST_PAUSE = 6_000
 
 /** Acts whose route this version has. */
 function drawable(weights: Weights): readonly (readonly [ActKind, number])[] {

@@ -5,6 +5,7 @@ import { callRoute, type Reply } from './call-route.ts'
 import { decide } from './decide.ts'
 import { LONGEST_HOLD_MS, releaseOnceOneWaits, releaseStarts, stopEverything } from './hold-starts.ts'
 import { ask, know } from './knowledge.ts'
+import { pauseForAWhile } from './pause-runs.ts'
 import { pivotAtOnce } from './pivot-at-once.ts'
 import type { SimulatedRun } from './plan-runs.ts'
 import { createReader, type Reader } from './reader.ts'
@@ -155,6 +156,7 @@ const PERFORM: Readonly<Record<ActKind, Perform>> = {
   send_at_once: sendAtOnce,
   answer_callback: answerCallback,
   retry_turns: retryTurns,
+  pause: ({ system }, act, run) => pauseForAWhile(system, act, run),
   async clear_machines({ system: { functions } }) {
     await functions.invoke('clear-machines', {}, { from: 'event', who: 'clear-machines' }).catch(() => undefined)
   },

@@ -31,6 +31,18 @@ interface Place {
 
 const run = keyOf(newRun(1).meta)
 
+const PAUSED = { by: 'user:ana' }
+
+function paused(store: RunStore): Promise<unknown> {
+  const events = [{ type: 'run:paused', data: PAUSED } as const]
+  return store.append(step(run, 'pause', 1_010, { events, pause: { ...PAUSED, since: time(1) } }))
+}
+
+function resume(more: object) {
+  const events = [{ type: 'run:resumed', data: { ...PAUSED, since: time(1), stood_ms: 1 } } as const]
+  return step(run, 'pause', 1_090, { events, pause: null, ...more })
+}
+
 /** What each mutant breaks, on its own: true as long as nothing is broken. */
 const PROMISES: Readonly<Record<string, (place: Place) => Promise<boolean>>> = {
   ...AGENT_PROMISES,
@@ -97,6 +109,21 @@ const PROMISES: Readonly<Record<string, (place: Place) => Promise<boolean>>> = {
     await store.takeLease(pool, 'a', time(1), 1)
     await store.dropLease(pool, 'a')
     return store.takeLease(pool, 'b', time(1), 1)
+  },
+  async 'pause-counted'({ store }) {
+    await paused(store)
+    await store.append(resume({ deadline_at: time(99_999) }))
+    return (await store.head(run, []))?.deadline_at === time(99_999)
+  },
+  async 'pause-unseen'({ store, mutant }) {
+    await paused(store)
+    const world = worldOf({ runs: store }, mutant, 'run-block')
+    return (await world.runs.head(run, []))?.paused !== undefined
+  },
+  async 'resume-lost'({ store }) {
+    await paused(store)
+    await store.append(resume({ outbox: [{ id: 'pause-1', at: time(2), kind: 'answer_wait', wait: 'pause/1' }] }))
+    return (await store.head(run, []))?.outbox.some(({ id }) => id === 'pause-1') === true
   },
   async 'rest-slot-kept'({ store }) {
     const pool = { tenant: 'main', name: 'runs' }

@@ -424,6 +424,29 @@ const RUN_HELP: Readonly<Record<string, CommandHelp>> = {
     exits: { 1: 'the run has ended already.' },
     examples: ['run stop RUN --reason "Wrong input"', 'run stop RUN --block draft'],
   },
+  'run pause': {
+    prints: 'that it is paused.',
+    json: '{run_id, state, paused: {since, by, person?, reason?, parent?}}.',
+    exits: { 1: 'the run has ended, or is paused already.' },
+    examples: ['run pause RUN --why "Provider answers nonsense"'],
+  },
+  'run resume': {
+    prints: 'that it goes on, and how long it stood.',
+    json: '{run_id, stood_ms}.',
+    exits: { 1: 'the run has ended, is not paused, or stands with the run above it.' },
+    examples: ['run resume RUN'],
+  },
+  'dag pause': {
+    prints: 'that it is paused.',
+    json: '{name, paused: {by, at, reason?} | null, changed}.',
+    exits: { 1: 'there is no such document.' },
+    examples: ['dag pause report --why "New prices on Monday"'],
+  },
+  'dag resume': {
+    prints: 'that it goes on.',
+    json: '{name, paused: null, changed}.',
+    examples: ['dag resume report'],
+  },
   'run stop-all': {
     prints: 'how many runs were cancelled, and which could not be.',
     json: '{status, stopped, left?, not_stopped?: [{run_id, code}]}.',

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { CONTROL_ROUTES } from '../../../shared/api/control-routes.ts'
+import { PAUSE_ROUTES } from '../../../shared/api/pause-routes.ts'
 import { RunParamsSchema } from '../../../shared/api/route-schema.ts'
 import { RUN_ROUTES } from '../../../shared/api/run-routes.ts'
 import { SEARCH_ROUTES } from '../../../shared/api/search-routes.ts'
@@ -91,6 +92,8 @@ async function follow(
 const LIST = RUN_ROUTES['list-runs']
 const GET = RUN_ROUTES['get-run']
 const STOP = CONTROL_ROUTES['stop-run']
+const PAUSE = PAUSE_ROUTES['pause-run']
+const RESUME = PAUSE_ROUTES['resume-run']
 const SEARCH = SEARCH_ROUTES['search-runs']
 const NOTE = SEARCH_ROUTES['add-note']
 
@@ -172,6 +175,36 @@ export const RUN_TOOLS: readonly Tool[] = [
           params: { path: { run_id } },
           // The schema of the arguments is that of the body.
           body: body as never,
+          signal,
+        }),
+      ),
+  }),
+  defineTool({
+    name: 'pause_run',
+    title: 'Pause a run',
+    description: 'What is at work ends, nothing of the run begins, and its deadlines stand still until resume_run.',
+    input: RunParamsSchema.extend(PAUSE.body.shape),
+    output: PAUSE.answer.loose(),
+    run: ({ run_id, ...body }, { target, signal }) =>
+      callApi(target, PAUSE.answer.loose(), (api) =>
+        api.POST('/api/dag/runs/{run_id}/pause', {
+          params: { path: { run_id } },
+          body: withoutUndefined(body),
+          signal,
+        }),
+      ),
+  }),
+  defineTool({
+    name: 'resume_run',
+    title: 'Resume a run',
+    description: 'Lets a paused run go on; its deadlines move on by the time it stood.',
+    input: RunParamsSchema.extend(RESUME.body.shape),
+    output: RESUME.answer.loose(),
+    run: ({ run_id, ...body }, { target, signal }) =>
+      callApi(target, RESUME.answer.loose(), (api) =>
+        api.POST('/api/dag/runs/{run_id}/resume', {
+          params: { path: { run_id } },
+          body: withoutUndefined(body),
           signal,
         }),
       ),

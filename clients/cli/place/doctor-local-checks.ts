@@ -181,6 +181,7 @@ const TENANT = "'tenant ' || t.tenant"
 export const JSON_COLUMNS: readonly (readonly [table: string, column: string, whose: string])[] = [
   ['metas', 'body', RUN],
   ['runs', 'resting', RUN],
+  ['runs', 'paused', RUN],
   ['lanes', 'body', RUN],
   ['events', 'body', runOf(`t.id / ${2 ** 24}`)],
   ['outbox', 'body', RUN],

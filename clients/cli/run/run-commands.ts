@@ -19,6 +19,7 @@ import { addList } from './list.ts'
 import { addLog } from './log.ts'
 import { addNotes } from './notes.ts'
 import { addOutput } from './outputs.ts'
+import { addPause } from './pause.ts'
 import { addRecord } from './record.ts'
 import { addPivot, addRetry } from './retry-and-pivot.ts'
 import { addSearch } from './search.ts'
@@ -59,6 +60,7 @@ const RUN_COMMANDS: readonly AddCommand[] = [
   addTranscript,
   addDecisionCommands,
   addStop,
+  addPause,
   addRetry,
   addPivot,
   addDiff,

@@ -5,6 +5,7 @@ import { proofOf } from '../../../shared/runs/erasure.ts'
 import type { RunEvent } from '../../../shared/runs/event.ts'
 import { foldRun } from '../../../shared/runs/fold-run.ts'
 import { hashAfter } from '../../../shared/runs/hash-chain.ts'
+import { SHOWN_STATES } from '../../../shared/runs/head.ts'
 import type { RunFold } from '../../../shared/runs/run-fold.ts'
 import { canonicalJson } from '../../../shared/text/json.ts'
 import { AuditedRunSchema, auditProblems, auditRun } from '../approvals/audit.ts'
@@ -184,9 +185,11 @@ function foldProblems(events: readonly RunEvent[], { run, blocks, steps }: Folde
   return [...wrong, ...Object.entries(blocks).flatMap(([id, block]) => blockProblems(id, block, fold))]
 }
 
-/** These two are derived from what is stored: to a fold both are a running run. */
+/** These are derived from what is stored: to a fold each is a running run. */
+const LIVE: ReadonlySet<string> = new Set(SHOWN_STATES)
+
 function stateOf(shown: string): string {
-  return shown === 'pending' || shown === 'paused_approval' || shown === 'waiting' ? 'running' : shown
+  return LIVE.has(shown) ? 'running' : shown
 }
 
 function blockProblems(id: string, block: FoldedRun['blocks'][string], fold: RunFold): readonly string[] {

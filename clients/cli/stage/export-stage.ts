@@ -79,7 +79,7 @@ async function saveIfEnded(work: Work, { run_id, state }: z.infer<typeof RUNS>['
   work.leftOut.push({ what: `run ${run_id}`, why: `it is ${state}` })
 }
 
-const LIVE: ReadonlySet<string> = new Set(['running', 'pending', 'paused_approval', 'waiting'])
+const LIVE: ReadonlySet<string> = new Set(['running', 'pending', 'paused_approval', 'waiting', 'paused'])
 
 async function saveRun(work: Work, run_id: string): Promise<void> {
   const file = await saveLines(work, { what: 'run', run_id }).catch(erased)

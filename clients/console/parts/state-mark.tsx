@@ -37,6 +37,7 @@ const LOOKS: Readonly<Record<string, Look>> = {
   queued: { sign: '≡', tone: 'wait' },
   asked: { sign: '?', tone: 'wait', label: 'waits for a person' },
   paused_approval: { sign: '?', tone: 'wait', label: 'waits for approval' },
+  paused: { sign: '‖', tone: 'wait' },
   waiting: { sign: '⧗', tone: 'wait', label: 'waits' },
   UNKNOWN: { sign: '?', tone: 'wait', label: 'unknown' },
   PENDING: { sign: '○', tone: 'wait', label: 'not judged yet' },

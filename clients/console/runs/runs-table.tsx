@@ -252,7 +252,7 @@ function isLive({ state }: RunSummary): boolean {
   return LIVE.has(state)
 }
 
-const LIVE: ReadonlySet<string> = new Set(['running', 'pending', 'paused_approval', 'waiting'])
+const LIVE: ReadonlySet<string> = new Set(['running', 'pending', 'paused_approval', 'waiting', 'paused'])
 
 /** The list tells the end of a run whole. */
 function hasAll({ ended_at }: RunSummary): boolean {

@@ -12,6 +12,7 @@ import { fitsBudget } from '../../../shared/runs/budget.ts'
 import type { Caps } from '../../../shared/runs/caps.ts'
 import { RUN_TABLE } from '../../../shared/runs/dynamodb-table.ts'
 import { laneKey } from '../../../shared/runs/lane.ts'
+import { pausedText } from '../../../shared/runs/pause.ts'
 import type { Append, Appended, ApprovalChange, LaneGuard, RunKey, RunStore } from '../../../shared/runs/run-store.ts'
 import { closeInboxEntry } from './approvals.ts'
 import { type Layout, readPage, type TailPart, tailName, tailPart } from './event-encoding.ts'
@@ -193,6 +194,7 @@ function assignments(terms: Terms, append: Append, { layout, entries }: TailPart
     set.push(`${path('stored_bytes')} = ${before} + ${value(as.number(append.stored_bytes))}`)
   }
   set.push(...restSets(terms, append.rest))
+  if (append.pause) set.push(`${path('paused')} = ${value(as.text(pausedText(append.pause)))}`)
   if (append.deadline_at !== undefined) set.push(`${path('deadline_at')} = ${value(as.text(append.deadline_at))}`)
   if (append.check_at !== undefined) set.push(`${path('check_at')} = ${value(as.text(append.check_at))}`)
   return set
@@ -219,9 +221,9 @@ function noted({ path, value }: Terms, { open_items, module, child }: Append): r
 }
 
 /** A block's items lie in one map: however many there are, one path removes them. */
-function removal(terms: Terms, { open_items, drop_items, rest }: Append): string {
+function removal(terms: Terms, { open_items, drop_items, rest, pause }: Append): string {
   const { path } = terms
-  const gone = [...restRemovals(terms, rest)]
+  const gone = [...restRemovals(terms, rest), ...(pause === null ? [path('paused')] : [])]
   if (open_items !== undefined) gone.push(path(failedName(open_items.block)))
   else if (drop_items !== undefined) {
     const { block } = drop_items

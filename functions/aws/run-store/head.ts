@@ -62,6 +62,7 @@ export function readHead(item: Item): StoredHead {
     ...(item.ended?.S === undefined ? {} : { ended: JSON.parse(item.ended.S) }),
     ...(item.queued === undefined ? {} : { queued: true }),
     ...(item.resting?.S === undefined ? {} : { resting: JSON.parse(item.resting.S) }),
+    ...(item.paused?.S === undefined ? {} : { paused: JSON.parse(item.paused.S) }),
     ...labelsIn(item),
   }
   return {

@@ -216,7 +216,7 @@ async function spillRest(table: RunTable, run: RunKey): Promise<void> {
 
 /** All but the lanes: the same in every read of HEAD. */
 const REST = once(
-  'v state base base_hash tail log packed running approvals modules children deadline_at check_at outbox queued resting ended labels labels_version',
+  'v state base base_hash tail log packed running approvals modules children deadline_at check_at outbox queued resting paused ended labels labels_version',
   'cap_tokens cap_usd_micros room_tokens room_usd_micros spent_tokens spent_usd_micros unpriced_tokens stored_bytes',
 )
 

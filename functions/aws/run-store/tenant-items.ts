@@ -207,15 +207,15 @@ function keyQueueKey({ tenant, queue }: KeyQueueName): Item {
   return { pk: as.text(`T#${tenant}#KEY#${queue}`), sk: as.text('KEY') }
 }
 
-/** SWITCH: the hold of a tenant's starts, if there is one. */
+/** SWITCH: the hold of a tenant's starts, if there is one; SWITCH#<document>: that of the starts of one document. */
 export function startHoldsOn(table: RunTable): StartHolds {
   return {
-    async startHold(tenant) {
-      const item = await table.get(switchKey(tenant))
+    async startHold(tenant, dag) {
+      const item = await table.get(switchKey(tenant, dag))
       return item?.hold?.S === undefined ? undefined : JSON.parse(item.hold.S)
     },
-    async holdStarts(tenant, hold) {
-      await table.update(switchKey(tenant), ({ path, value }) => {
+    async holdStarts(tenant, hold, dag) {
+      await table.update(switchKey(tenant, dag), ({ path, value }) => {
         const at = value(as.text(hold.at))
         return {
           update: `SET ${path('hold')} = ${value(as.json(hold))}, ${path('at')} = ${at}`,
@@ -223,14 +223,14 @@ export function startHoldsOn(table: RunTable): StartHolds {
         }
       })
     },
-    async releaseStarts(tenant) {
+    async releaseStarts(tenant, dag) {
       const nonce = table.nonce()
       for (let tries = 0; tries < RELEASE_TRIES; tries += 1) {
-        const seen = await table.get(switchKey(tenant))
+        const seen = await table.get(switchKey(tenant, dag))
         // An earlier try did it, and its answer was lost.
         if (seen?.released?.S === nonce) return true
         if (seen?.hold === undefined) return false
-        if (await release(table, tenant, seen.hold, nonce)) return true
+        if (await release(table, switchKey(tenant, dag), seen.hold, nonce)) return true
       }
       throw itemBusyFault('release the starts', RELEASE_TRIES)
     },
@@ -240,16 +240,16 @@ export function startHoldsOn(table: RunTable): StartHolds {
 const RELEASE_TRIES = 20
 
 /** Only the hold that was seen: one that somebody sets while this is sent again stays. */
-async function release(table: RunTable, tenant: string, hold: AttributeValue, nonce: string): Promise<boolean> {
-  const released = await table.update(switchKey(tenant), ({ path, value }) => ({
+async function release(table: RunTable, key: Item, hold: AttributeValue, nonce: string): Promise<boolean> {
+  const released = await table.update(key, ({ path, value }) => ({
     update: `SET ${path('released')} = ${value(as.text(nonce))} REMOVE ${path('hold')}, ${path('at')}`,
     condition: `${path('hold')} = ${value(hold)}`,
   }))
   return released.ok
 }
 
-function switchKey(tenant: string): Item {
-  return { pk: as.text(`T#${tenant}`), sk: as.text('SWITCH') }
+function switchKey(tenant: string, dag: string | undefined): Item {
+  return { pk: as.text(`T#${tenant}`), sk: as.text(dag === undefined ? 'SWITCH' : `SWITCH#${dag}`) }
 }
 
 /** TURN: who has it and until when. Forgotten a day after it was taken last. */

@@ -197,8 +197,8 @@ function moveRunning(live: LiveRun, { start, end }: HeadChange): void {
 
 /** What few appends carry: a decision, owed effects, times. */
 function writeRest(sql: Sql, live: LiveRun, append: HeadChange): void {
-  const { outbox = [], stored_bytes, deadline_at, check_at, rest } = append
-  if (rest !== undefined) live.resting = rest.set ?? undefined
+  const { outbox = [], stored_bytes, deadline_at, check_at } = append
+  standOrGoOn(live, append)
   for (const approval of approvalChanges(append)) writeApproval(sql, live, approval, append.at)
   for (const entry of outbox) oweEntry(live, entry)
   writeMaps(sql, live, append)
@@ -210,6 +210,11 @@ function writeRest(sql: Sql, live: LiveRun, append: HeadChange): void {
   // Two writers who each know a reason to look must not undo one another: the earlier time stays.
   live.check_at = earlierTime(live.check_at, check_at)
   live.unwritten.check = true
+}
+
+function standOrGoOn(live: LiveRun, { rest, pause }: HeadChange): void {
+  if (rest !== undefined) live.resting = rest.set ?? undefined
+  if (pause !== undefined) live.paused = pause ?? undefined
 }
 
 function writeMaps(sql: Sql, live: LiveRun, append: HeadChange): void {

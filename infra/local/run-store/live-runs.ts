@@ -8,12 +8,14 @@ import type {
   HeadApproval,
   HeadModule,
   OutboxEntry,
+  Paused,
   Rest,
   RunEnding,
   RunState,
 } from '../../../shared/runs/head.ts'
 import type { ChangedLabels } from '../../../shared/runs/labels.ts'
 import { byLane } from '../../../shared/runs/lane.ts'
+import { pausedText } from '../../../shared/runs/pause.ts'
 import type { birthFacts } from '../../../shared/runs/run-facts.ts'
 import type { Meta, RunKey } from '../../../shared/runs/run-store.ts'
 import type { BlockProjection, ContextItem } from '../../../shared/runs/run-store-items.ts'
@@ -40,6 +42,7 @@ export interface LiveRun {
   seq: number
   queued: boolean
   resting?: Rest | undefined
+  paused?: Paused | undefined
   deadline_at: string
   check_at: string | undefined
   stored_bytes: number | undefined
@@ -300,6 +303,7 @@ export function headOfLive(live: LiveRun, lanes?: readonly string[]): Head {
     ...(live.ended === undefined ? {} : { ended: live.ended }),
     ...(live.queued ? { queued: true } : {}),
     ...(live.resting === undefined ? {} : { resting: live.resting }),
+    ...(live.paused === undefined ? {} : { paused: live.paused }),
     ...(live.labels === undefined ? {} : { labels: live.labels }),
   }
 }
@@ -417,6 +421,7 @@ function loader(db: DatabaseSync): (run: number, key: RunKey) => LiveRun | undef
       ...{
         queued: head.queued === true,
         resting: head.resting,
+        paused: head.paused,
         ended: head.ended,
         labels: head.labels,
         running: new Set(running),
@@ -445,13 +450,13 @@ function laneOf({ lane, ordinal, lease_until, body }: LaneRow): readonly [string
 }
 
 const STATEMENTS = {
-  birth: `INSERT INTO runs (state, seq, running, running_count, deadline_at, queued, resting, stored_bytes, sealed_seq, sealed_hash, run,
+  birth: `INSERT INTO runs (state, seq, running, running_count, deadline_at, queued, resting, paused, stored_bytes, sealed_seq, sealed_hash, run,
     cap_tokens, cap_usd_micros, committed_tokens, committed_usd_micros, spent_tokens, spent_usd_micros, unpriced_tokens,
     tenant, run_id, dag_name, created_at, check_at, stopped)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`,
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`,
   meta: 'INSERT INTO metas (run, body) VALUES (?, ?)',
   context: 'INSERT INTO contexts (run, version, body) VALUES (?, 0, ?)',
-  head: `UPDATE runs SET state = ?, seq = ?, running = ?, running_count = ?, deadline_at = ?, queued = ?, resting = ?, stored_bytes = ?,
+  head: `UPDATE runs SET state = ?, seq = ?, running = ?, running_count = ?, deadline_at = ?, queued = ?, resting = ?, paused = ?, stored_bytes = ?,
     sealed_seq = ?, sealed_hash = ? WHERE run = ?`,
   // Of its own: a column of an index costs more.
   check: 'UPDATE runs SET check_at = ? WHERE run = ?',
@@ -529,10 +534,10 @@ function writeSeldom(sql: Sql, { run, outbox, filed, unwritten }: LiveRun): void
 }
 
 function headValues(live: LiveRun): SQLInputValue[] {
-  const { state, seq, running, deadline_at, queued, resting = null, stored_bytes = null, sealed, run } = live
+  const { state, seq, running, deadline_at, queued, resting = null, paused, stored_bytes = null, sealed, run } = live
   // A set as text: ',3,17,'.
   const lanes = running.size === 0 ? ',' : `,${[...running].join(',')},`
-  const slot = [queued ? 1 : 0, restText(resting)]
+  const slot = [queued ? 1 : 0, restText(resting), paused === undefined ? null : pausedText(paused)]
   return [state, seq, lanes, running.size, deadline_at, ...slot, stored_bytes, sealed.seq, sealed.hash, run]
 }
 

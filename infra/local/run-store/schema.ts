@@ -8,6 +8,7 @@ const LATER: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   runs: {
     queued: 'INTEGER NOT NULL DEFAULT 0',
     resting: 'TEXT',
+    paused: 'TEXT',
     cap_tokens: 'INTEGER',
     cap_usd_micros: 'INTEGER',
     committed_tokens: 'INTEGER NOT NULL DEFAULT 0',

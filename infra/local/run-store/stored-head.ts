@@ -20,6 +20,7 @@ interface HeadRow extends LedgerRow {
   readonly outbox: string
   readonly queued: number
   readonly resting: string | null
+  readonly paused: string | null
   /** null: it began before they were counted. */
   readonly stored_bytes: number | null
   readonly ended: string | null
@@ -49,7 +50,7 @@ export function headReader(db: DatabaseSync): (run: RunKey, lanes?: readonly str
 }
 
 function headSql(lanes: string): string {
-  return `SELECT r.state, r.seq, r.running, r.deadline_at, r.check_at, r.queued, r.resting, r.stored_bytes, ${LEDGER_COLUMNS}, ${lanes} AS lanes,
+  return `SELECT r.state, r.seq, r.running, r.deadline_at, r.check_at, r.queued, r.resting, r.paused, r.stored_bytes, ${LEDGER_COLUMNS}, ${lanes} AS lanes,
     (SELECT json_group_object(id, json(head)) FROM approvals WHERE run = r.run AND status IS NOT NULL) AS approvals,
     ${mapSql('modules')}, ${mapSql('children')}, ${LABELS} AS labels,
     CASE WHEN r.state <> 'running' THEN ${ENDED} END AS ended,
@@ -91,6 +92,7 @@ function headOf(row: HeadRow | undefined): Head | undefined {
     ...(row.ended === null ? {} : { ended: JSON.parse(row.ended) }),
     ...(row.queued === 1 ? { queued: true } : {}),
     ...(row.resting === null ? {} : { resting: JSON.parse(row.resting) }),
+    ...(row.paused === null ? {} : { paused: JSON.parse(row.paused) }),
     ...(row.labels === null ? {} : { labels: JSON.parse(row.labels) }),
   }
 }

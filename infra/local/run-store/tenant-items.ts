@@ -272,7 +272,7 @@ export function removeLeases(db: DatabaseSync, sql: string): void {
   knownCounts.get(db)?.clear()
 }
 
-/** Tenants in whose queue nobody stands, and those whose starts nobody holds: one memory, whoever asks. */
+/** Tenants in whose queue nobody stands, and those (or their documents) whose starts nobody holds: one memory, whoever asks. */
 interface Nothing {
   readonly unqueued: Set<string>
   readonly unheld: Set<string>
@@ -391,7 +391,7 @@ export function keyQueuesOn(db: DatabaseSync): KeyQueues {
   }
 }
 
-/** The hold of a tenant's starts, if there is one. */
+/** The hold of a tenant's starts, if there is one, or of the starts of one document: `<tenant>/<document>`. */
 export function startHoldsOn(db: DatabaseSync): StartHolds {
   const read = query<{ readonly body: string }>(db, 'SELECT body FROM start_holds WHERE tenant = ?')
   const hold = db.prepare(
@@ -402,19 +402,25 @@ export function startHoldsOn(db: DatabaseSync): StartHolds {
   // Each start looks three times.
   const { unheld: free } = nothingOf(db)
   return {
-    async startHold(tenant) {
-      if (free.has(tenant)) return undefined
-      const row = read.one(tenant)
-      if (row === undefined) keepOne(free, tenant)
+    async startHold(tenant, dag) {
+      const of = holdOf(tenant, dag)
+      if (free.has(of)) return undefined
+      const row = read.one(of)
+      if (row === undefined) keepOne(free, of)
       return row === undefined ? undefined : JSON.parse(row.body)
     },
-    holdStarts: (tenant, given) =>
+    holdStarts: (tenant, given, dag) =>
       commitTogether(db, () => {
-        hold.run(tenant, given.at, JSON.stringify(given))
-        free.delete(tenant)
+        hold.run(holdOf(tenant, dag), given.at, JSON.stringify(given))
+        free.delete(holdOf(tenant, dag))
       }),
-    releaseStarts: (tenant) => commitTogether(db, () => release.run(tenant).changes > 0),
+    releaseStarts: (tenant, dag) => commitTogether(db, () => release.run(holdOf(tenant, dag)).changes > 0),
   }
+}
+
+/** No name of a tenant has a stroke. */
+function holdOf(tenant: string, dag: string | undefined): string {
+  return dag === undefined ? tenant : `${tenant}/${dag}`
 }
 
 /** Who has which turn, until when. */

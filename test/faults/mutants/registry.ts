@@ -38,6 +38,8 @@ import { outcomeOfAnother } from './outcome-of-another.ts'
 import { overrideUnshown } from './override-unshown.ts'
 import { pageByFirstSeq } from './page-by-first-seq.ts'
 import { pagesFirst } from './pages-first.ts'
+import { pauseCounted } from './pause-counted.ts'
+import { pauseUnseen } from './pause-unseen.ts'
 import { projectionBackwards } from './projection-backwards.ts'
 import { rateUncounted } from './rate-uncounted.ts'
 import { readThenPut } from './read-then-put.ts'
@@ -45,6 +47,7 @@ import { readerRepeats } from './reader-repeats.ts'
 import { refusedResultShown } from './refused-result-shown.ts'
 import { restEndsSlotless } from './rest-ends-slotless.ts'
 import { restSlotKept } from './rest-slot-kept.ts'
+import { resumeLost } from './resume-lost.ts'
 import { revokedLetIn } from './revoked-let-in.ts'
 import { shardOverFull } from './shard-over-full.ts'
 import { shardUnread } from './shard-unread.ts'
@@ -109,12 +112,15 @@ export const MUTANTS: readonly Mutant[] = [
   overrideUnshown,
   pageByFirstSeq,
   pagesFirst,
+  pauseCounted,
+  pauseUnseen,
   projectionBackwards,
   readThenPut,
   readerRepeats,
   refusedResultShown,
   restEndsSlotless,
   restSlotKept,
+  resumeLost,
   revokedLetIn,
   shardOverFull,
   shardUnread,

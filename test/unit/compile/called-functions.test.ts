@@ -52,7 +52,7 @@ test.each(files)('whatever is written into %s, its machine calls functions of th
     expect(document).toContain(JSON.stringify(hostile).slice(1, -1))
     const parsed = parseDag(document, { name: 'hostile', providers: ['local'] })
     if (!parsed.ok) throw new Error(`${file}: ${parsed.errors.map(({ message }) => message).join('\n')}`)
-    const { text, parts } = compileDag(parsed.dag, { bytes: 9_000, events: 20_000 })
+    const { text, parts } = compileDag(parsed.dag, { bytes: 12_000, events: 20_000 })
     for (const one of [text, ...parts.map((part) => part.text)]) {
       expect(one).not.toContain('evil')
       const known = new Set([...PLACEHOLDERS, ...parts.map(({ key }) => key)])

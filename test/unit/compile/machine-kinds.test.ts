@@ -25,7 +25,6 @@ test('the machine of a document that asks for more budget: blocks and items ask 
   expect(aslErrors(definition)).toBe('')
   const quiet = compileDag({ blocks, budget: { tokens: 1, on_exceed: 'fail' } })
   expect(quiet.text).toBe(compileDag({ blocks }).text)
-  expect(quiet.text).not.toContain('AskPerson"],"Next')
 })
 
 test('the history of a block that asks is weighed: a wait and a further call a question', () => {
@@ -42,7 +41,7 @@ test('the history of a block that asks is weighed: a wait and a further call a q
 
 test('a part and the machine that starts it', () => {
   const blocks = ['a', 'b', 'c'].map((id, v, all) => ({ id, upstream: all.slice(0, v).slice(-1) }))
-  const { definition, parts } = compileDag({ blocks }, { bytes: 3_600, events: 500 })
+  const { definition, parts } = compileDag({ blocks }, { bytes: 5_400, events: 500 })
   const { _settle, _end, _decide_completion, _done, _failed, ...states } = definition.States
   expect(states).toMatchSnapshot()
   expect(parts.map(({ key, text }) => [key, Object.keys(JSON.parse(text).States)])).toMatchSnapshot()

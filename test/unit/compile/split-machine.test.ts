@@ -40,9 +40,10 @@ describe('machines past 700 KB', () => {
     expect(partsOf(row(10_000))).toBeLessThanOrEqual(15)
   })
 
-  test('a block of a row takes at most 1,050 bytes', () => {
-    const [bytes = 0] = boundSizes(compileDag({ blocks: row(500) }))
-    expect(bytes / 500).toBeLessThanOrEqual(1_050)
+  test('a block of a row takes at most 1,050 bytes, one of a fan 1,500', () => {
+    const sizeOf = (family: string) => (boundSizes(compileDag({ blocks: blocksOf(family, 400) }))[0] ?? 0) / 400
+    expect(sizeOf('chain')).toBeLessThanOrEqual(1_050)
+    expect(sizeOf('fan out and in')).toBeLessThanOrEqual(1_500)
   })
 })
 

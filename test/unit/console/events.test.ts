@@ -39,6 +39,11 @@ const WORDS: { readonly [T in EventType]: readonly (readonly [EventData<T>, stri
     [{ ...started, retry_of: 'run_a', queued: true }, /started by user:ada, retrying run_a, waits for a place$/],
     [{ ...started, parent: { run_id: 'run_p', block_id: 'b', epoch: 0, attempt: 1 } }, /, for block b of run_p$/],
   ],
+  'run:paused': [
+    [{ by: 'user:ada', reason: 'prices' }, 'paused by user:ada (prices): nothing begins, deadlines stand still'],
+    [{ by: 'user:ada', parent: 'run_p' }, /^paused by user:ada, with run run_p: /],
+  ],
+  'run:resumed': [[{ by: 'user:ada', since: later, stood_ms: 65_000 }, 'goes on, by user:ada: it stood for 1 min 5 s']],
   'run:completed': [[ended, 'run completed: all 3 blocks completed']],
   'run:partial': [[{ ...ended, next_run: 'run_b' }, 'run partial: all 3 blocks completed; goes on as run_b']],
   'run:blocked': [[ended, /^run blocked: /]],

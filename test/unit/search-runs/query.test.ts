@@ -67,7 +67,7 @@ test.each<[string, string]>([
   ],
   [
     'state:fialed',
-    'at character 7, "fialed": "fialed" is no state. Did you mean "failed"? There are running, completed, partial, blocked, failed, cancelled, iterated, pending, paused_approval, waiting.',
+    'at character 7, "fialed": "fialed" is no state. Did you mean "failed"? There are running, completed, partial, blocked, failed, cancelled, iterated, pending, paused_approval, waiting, paused.',
   ],
   [
     'state:',

@@ -7,10 +7,11 @@ import { hrefOf } from '../../route.ts'
 import { planRetry, type RetryPlan } from '../session/retry-plan.ts'
 import { documentOf, type RunSession } from '../session/run-session.ts'
 import { EraseDialog, HoldDialog } from './erase-run.tsx'
+import { PauseDialog } from './pause-run.tsx'
 
 /** What can be done with the run as it stands. */
 export function RunActions({ session }: { readonly session: RunSession }) {
-  const [open, setOpen] = useState<'stop' | 'retry' | 'hold' | 'erase'>()
+  const [open, setOpen] = useState<'stop' | 'retry' | 'pause' | 'hold' | 'erase'>()
   const run = session.answer.value?.run
   if (run === undefined) return null
   const close = () => setOpen(undefined)
@@ -24,6 +25,11 @@ export function RunActions({ session }: { readonly session: RunSession }) {
       {isEnded && run.role !== 'research_pipeline' && (
         <button type="button" onClick={() => setOpen('retry')}>
           Retry…
+        </button>
+      )}
+      {!isEnded && run.role !== 'research_pipeline' && (
+        <button type="button" onClick={() => setOpen('pause')}>
+          {run.paused === undefined ? 'Pause…' : 'Resume…'}
         </button>
       )}
       {!isEnded && (
@@ -41,6 +47,7 @@ export function RunActions({ session }: { readonly session: RunSession }) {
       )}
       {open === 'stop' && <StopDialog session={session} onClose={close} />}
       {open === 'retry' && <RetryDialog session={session} onClose={close} />}
+      {open === 'pause' && <PauseDialog session={session} onClose={close} />}
       {open === 'hold' && <HoldDialog session={session} onClose={close} />}
       {open === 'erase' && <EraseDialog session={session} goesOn={!isEnded} onClose={close} />}
     </div>
