@@ -7,6 +7,7 @@ import { openObjects } from '../../../functions/aws/objects.ts'
 import { openDescribedSteps, openInputs, openWaker } from '../../../functions/aws/ports-without-sdk.ts'
 import { openProviders } from '../../../functions/aws/providers.ts'
 import { openSpending } from '../../../functions/aws/spending.ts'
+import { openWaits } from '../../../functions/aws/waits.ts'
 import type { PortOpeners } from '../../../functions/aws/world.ts'
 import { createIsolate } from '../../../functions/isolate/isolate-pool.ts'
 import { FUNCTIONS } from '../../../shared/catalog.ts'
@@ -55,6 +56,7 @@ export async function startEntries({ table, aws, stores, at_once = Number.POSITI
     isolate: () => isolate,
     waker: openWaker,
     spending: (core) => openSpending(core, aws),
+    waits: (core) => openWaits(core, aws),
     ...stores,
   }
   const arns = FUNCTIONS.map(({ name }) => [`${name.toUpperCase().replaceAll('-', '_')}_ARN`, lambdaArn(name)])
