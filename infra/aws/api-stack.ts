@@ -22,7 +22,7 @@ import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2'
 import { Construct } from 'constructs'
 import { problemOf } from '../../shared/api/problem.ts'
-import { FUNCTIONS } from '../../shared/catalog.ts'
+import { FUNCTIONS, type FunctionLine } from '../../shared/catalog.ts'
 import { Fault, type FaultName } from '../../shared/errors.ts'
 import { ROUTES, type RouteLine } from '../../shared/routes.ts'
 import { type ChosenRights, functionArn } from './access.ts'
@@ -83,13 +83,8 @@ export class ApiStack extends Stack {
     super(scope, id, props)
     const { names, built, chosen, waf, door } = props
     this.api = this.addApi(names, chosen, door)
-    const functions = new Map<string, IFunction>()
-    const lines = [...functionsIn('route'), ...functionsIn('guard')].filter((line) => isDeployed(line, chosen))
-    for (const line of lines) {
-      const bundle = join(built, 'functions', line.name)
-      const environment = functionEnvironment(line, this, names, chosen)
-      functions.set(line.name, new CatalogFunction(this, { line, names, bundle, environment, chosen }).function)
-    }
+    const lines = [...functionsIn('route'), ...functionsIn('guard')]
+    const functions = addFunctions(this, lines, { names, built, chosen })
     const absent = new Set(FUNCTIONS.filter((line) => !isDeployed(line, chosen)).map(({ name }) => name))
     const routes = ROUTES.filter(({ name }) => !absent.has(name))
     const functionOf = (name: string) => functions.get(name) ?? this.functionElsewhere(names, name)
@@ -431,4 +426,33 @@ function groupRule(names: Names, { name, counted = [] }: Group, priority: number
 
 function seenAs(metricName: string): CfnWebACL.VisibilityConfigProperty {
   return { cloudWatchMetricsEnabled: true, sampledRequestsEnabled: false, metricName }
+}
+
+type FunctionParts = Pick<ApiStackProps, 'names' | 'chosen' | 'built'>
+
+/**
+ * The functions of the routes that operate a stage: what starts runs, finds them and forgets them. The API's stack has their
+ * routes and names them: with their functions it would be over what CloudFormation takes in one stack.
+ */
+export class OperationsStack extends Stack {
+  constructor(scope: Construct, id: string, { names, chosen, built, ...props }: StackProps & FunctionParts) {
+    super(scope, id, props)
+    addFunctions(this, functionsIn('operations'), { names, chosen, built })
+  }
+}
+
+/** By name; those that the settings leave out are not there. */
+function addFunctions(
+  stack: Stack,
+  lines: readonly FunctionLine[],
+  { names, chosen, built }: FunctionParts,
+): ReadonlyMap<string, IFunction> {
+  const deployed = lines.filter((line) => isDeployed(line, chosen))
+  return new Map(
+    deployed.map((line) => {
+      const bundle = join(built, 'functions', line.name)
+      const environment = functionEnvironment(line, stack, names, chosen)
+      return [line.name, new CatalogFunction(stack, { line, names, bundle, environment, chosen }).function]
+    }),
+  )
 }

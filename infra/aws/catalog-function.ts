@@ -82,7 +82,7 @@ export class CatalogFunction extends Construct {
       const statements = parts.flatMap(([, given]) => given)
       return [name, new PolicyDocument({ statements, minimize: true })] as const
     })
-    // Anchors are under a key of S3's own (anchors-stack.ts).
+    // Anchors are under a key of S3's own (bucket-stacks.ts).
     const underKey = allowed.filter(([right]) => !right.startsWith('anchors.'))
     const actions = underKey.flatMap(([, statements]) => statements.flatMap((statement) => statement.actions))
     const sent = deadLetters === undefined ? [] : ['sqs:SendMessage']

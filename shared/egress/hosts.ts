@@ -1,10 +1,10 @@
+/** Whom requests go to, by the lists of the settings. No schema is here: who answers Slack has no room for them. */
+
 interface HostLists {
   /** Absent = every host. */
   readonly hosts?: readonly string[] | undefined
   readonly deny_hosts: readonly string[]
 }
-
-/** Whom requests go to, by the lists of the settings. No schema is here: who answers Slack has no room for them. */
 
 /** A host as URLs write it: `status.example.com`, `*.example.com` for every name below it, an address. */
 export const HOST_PATTERN = /^(?:\*\.)?[a-z0-9][a-z0-9._-]*$|^\[[0-9a-f:.]+\]$/
