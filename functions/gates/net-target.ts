@@ -1,6 +1,7 @@
 import { BlockList, isIP } from 'node:net'
-import { egressProblem, hostListProblem } from '../../shared/egress/hosts.ts'
+import { egressProblem } from '../../shared/egress/hosts.ts'
 import type { EgressSettings } from '../../shared/egress/settings.ts'
+import { hostListProblem } from '../../shared/gates/hosts.ts'
 import type { HttpGateSettings } from '../../shared/gates/settings.ts'
 import { isBelowService, type ServiceSettings } from '../../shared/services/settings.ts'
 import { safeOneLine } from '../../shared/text/redact.ts'

@@ -1,5 +1,6 @@
 import { Fault } from '../errors.ts'
-import { HOST_PATTERN, THIS_MACHINE } from './hosts.ts'
+import { HOST_PATTERN } from '../gates/hosts.ts'
+import { THIS_MACHINE } from './hosts.ts'
 import type { EgressSettings } from './settings.ts'
 
 /** A proxy: its address with user and password in it, and who is asked past it. */

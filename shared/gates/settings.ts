@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { HOST_PATTERN } from '../egress/hosts.ts'
+import { HOST_PATTERN } from './hosts.ts'
 
 export const hostPattern = z
   .string()
