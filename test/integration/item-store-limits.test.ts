@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { GetItemCommand, PutItemCommand, QueryCommand, ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { describe, expect, test } from 'vitest'
 import type { Billed } from '../faults/item-store/billed.ts'
@@ -38,6 +39,22 @@ describe('the item store', () => {
     await client.send(new GetItemCommand({ TableName, Key: key('3'), ConsistentRead: true }))
     await client.send(new GetItemCommand({ TableName, Key: key('3') }))
     expect(billed.map(({ wcu, rcu }) => wcu || rcu)).toEqual([2, 2, 2, 3, 1, 9, 3, 1.5])
+  })
+
+  test('says of each refusal by itself how often it was sent', async () => {
+    const { client, put } = open()
+    await put('1')
+    const refused = () => {
+      const ConditionExpression = 'attribute_not_exists(pk)'
+      const again = client.send(new PutItemCommand({ TableName, Item: key('1'), ConditionExpression }))
+      return again.then(
+        () => assert.fail('it is there already'),
+        (error: { readonly $metadata: { attempts?: number } }) => error.$metadata,
+      )
+    }
+    const first = await refused()
+    first.attempts = 2
+    expect((await refused()).attempts).toBe(1)
   })
 
   test('refuses items past 400 KB, as a put and as an update', async () => {
